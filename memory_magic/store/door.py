@@ -1,0 +1,203 @@
+"""The only door to a MEMORY.md: temp, record, exchange, and a look at what came out (store_rules 0.4, 2).
+
+The temp file is the intent. It is written under a `.part` name and renamed to `.MEMORY.md.<n>.<hash>.new` when it is
+whole, so a `.new` file is never torn; `<hash>` is that of the bytes it is meant to put in place. After the exchange
+the same name holds what stood there before, and its hash no longer fits. What came out equals the bytes that the
+change was built on: done. If it differs it is somebody's save: the difference is journalled first, the change is
+applied to the saved bytes, and the exchange is tried again, for at most three seconds; where the change no longer
+applies the save is put back, and a `cancel` record says so. The predecessor is kept as `.old` until the next writer
+has looked at it once more: an editor may have had it open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from memory_magic.errors import ChangedMeanwhileError, MemoryMagicError
+from memory_magic.store import files
+from memory_magic.store.bench import document_of, redacted
+from memory_magic.store.journal_format import Draft
+from memory_magic.store.note import encode
+from memory_magic.store.observe import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_magic.store.bench import Bench, FileState
+    from memory_magic.store.operations import Operation
+    from memory_magic.store.records import JournalRecord
+
+PATIENCE: Final = 3.0
+HASH_SHOWN: Final = 16
+HAND: Final = "an edit of the file"
+_TEMP: Final = re.compile(r"\.MEMORY\.md\.(\d+)(?:-(\d+))?\.([0-9a-f]{16})\.(new|old|part)$")
+
+
+class LockLostError(Exception):
+    """The lock file was replaced under us: let go, take the new one and begin again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Temp:
+    """A temp file beside a MEMORY.md: numbers of the records it belongs to, hash that its name promises, state."""
+
+    path: str
+    first: int
+    last: int
+    hash: str
+    state: str
+
+
+def temps(target: str) -> list[Temp]:
+    """Return the temp files beside *target*, oldest record first."""
+    directory = os.path.dirname(target)  # noqa: PTH120  (strings on the hot path)
+    found = []
+    with files.disk_errors(directory), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        for name in os.listdir(directory):  # noqa: PTH208
+            if name.startswith(".MEMORY.md.") and (match := _TEMP.fullmatch(name)):
+                path = f"{directory}{os.sep}{name}"
+                found.append(Temp(path, int(match[1]), int(match[2] or match[1]), match[3], match[4]))
+    return sorted(found, key=lambda temp: (temp.first, temp.path))
+
+
+def write_temp(target: str, numbers: tuple[int, int], data: bytes, data_hash: str) -> tuple[str, files.Signature]:
+    """Write *data* beside *target* as the intent of records *numbers*; return its path and signature."""
+    directory = os.path.dirname(target)  # noqa: PTH120
+    span = str(numbers[0]) if numbers[0] == numbers[1] else f"{numbers[0]}-{numbers[1]}"
+    name = f"{directory}{os.sep}.MEMORY.md.{span}.{data_hash[:HASH_SHOWN]}"
+    signature = files.create(f"{name}.part", data)
+    with files.disk_errors(target):
+        os.rename(f"{name}.part", f"{name}.new")  # noqa: PTH104
+    return f"{name}.new", signature
+
+
+def swap(temporary: str, target: str, *, expect_absent: bool) -> bool:
+    """Put *temporary* at *target*; tell whether something came out (it then stands under *temporary*)."""
+    for _ in range(1000):
+        if expect_absent and files.place_new(temporary, target):
+            files.remove(temporary)
+            return False
+        try:
+            files.exchange(temporary, target)
+        except FileNotFoundError:
+            expect_absent = True  # an editor between its unlink and its rename, or the file was deleted
+        else:
+            return True
+    raise ChangedMeanwhileError(
+        "the memory file comes and goes too fast", where=target, hint="close the program that writes it"
+    )
+
+
+def keep_old(temporary: str, content_hash: str) -> None:
+    """Keep what came out until the next writer has looked at it once more."""
+    stem = temporary.rsplit(".", 2)[0]
+    with files.disk_errors(temporary):
+        os.replace(temporary, f"{stem}.{content_hash[:HASH_SHOWN]}.old")  # noqa: PTH105
+
+
+def looks_torn(state: FileState, content: files.Content) -> bool:
+    """Tell whether *content* looks like an editor's half-finished save: empty, or most known notes missing."""
+    if not state.known:
+        return False
+    if not content.data:
+        return True
+    notes = document_of(state.scope, state.path, content).notes
+    return 2 * sum(one not in notes for one in state.known) > len(state.known)
+
+
+class Passage:
+    """One change on its way through the door. *state* is the file in agreement with the journal before the change."""
+
+    def __init__(self, bench: Bench, state: FileState, operation: Operation, records: Sequence[JournalRecord]) -> None:
+        self.bench = bench
+        self.state = state
+        self.operation = operation
+        self.records = records
+        self.numbers = (records[0].n, records[-1].n)
+        self.deadline = time.monotonic() + PATIENCE
+        self.left_over: list[str] = []
+
+    def run(self, temporary: str, data: bytes, before_hash: str | None = None) -> bytes:
+        """Bring the temp file with *data* in place and return the bytes that stand there at the end.
+
+        *before_hash* is the hash of the bytes that the change was built on, where the caller has it already.
+        """
+        expected, expected_hash = self.state.content.data, before_hash
+        while True:
+            if not self.bench.lock.is_ours():
+                raise LockLostError
+            if not swap(temporary, self.state.path, expect_absent=expected is None):
+                break
+            out = files.read(temporary)
+            if out.data == expected:
+                keep_old(temporary, expected_hash or out.hash)
+                break
+            saved = files.read_settled(temporary, lambda content: looks_torn(self.state, content))
+            self.left_over.append(temporary)
+            expected, expected_hash = data, None
+            temporary, data = self._rebuild(saved, temporary, data)
+        self._finish()
+        return data
+
+    def _rebuild(self, saved: files.Content, temporary: str, live: bytes) -> tuple[str, bytes]:
+        """Journal what the editor changed, apply the change to its bytes, and return the next temp file."""
+        self._take_in(saved)
+        document = self.state.document
+        try:
+            if time.monotonic() > self.deadline:
+                raise ChangedMeanwhileError("an editor keeps saving the memory file", where=self.state.path)
+            result = document if self.operation.is_done(document) else self.operation.apply(document)
+        except MemoryMagicError as error:
+            self._put_back(temporary, live, saved.data or b"")
+            self._cancel(error)
+        data = encode(result.text)
+        return write_temp(self.state.path, self.numbers, data, files.sha256(data))[0], data
+
+    def _take_in(self, saved: files.Content) -> None:
+        state = self.state
+        order = state.order
+        document = document_of(state.scope, state.path, saved)
+        drafts = [
+            Draft(draft.action, draft.fields | {"by": HAND})
+            for draft in differences(state.known, order, document, redacted)
+            if not (draft.fields.get("id") in self.operation.added and "before" not in draft.fields)
+        ]
+        state.apply(self.bench.record(drafts))
+        state.moved_to(saved, document)
+
+    def _put_back(self, temporary: str, live: bytes, saved: bytes) -> None:
+        """Exchange until what comes out is what we put there last: the newest save stays."""
+        ours = live
+        while True:
+            if not swap(temporary, self.state.path, expect_absent=False):
+                return
+            out = files.read(temporary).data or b""
+            if out == ours:
+                files.remove(temporary)
+                return
+            ours = saved
+            saved = out
+
+    def _cancel(self, error: MemoryMagicError) -> None:
+        scope = self.state.scope.id
+        drafts = [Draft("cancel", {"scope": scope, "cancels": str(record.n)}) for record in self.records]
+        self.bench.record(drafts)
+        self._finish()
+        raise ChangedMeanwhileError(
+            f"the note was changed in an editor meanwhile, so nothing was done ({error.what})",
+            where=self.state.path,
+            hint="look at the file and try again",
+        ) from error
+
+    def _finish(self) -> None:
+        for path in self.left_over:
+            with contextlib.suppress(FileNotFoundError):
+                content = files.read(path)
+                if content.data is not None:
+                    keep_old(path, content.hash)
+        files.sync_directory(os.path.dirname(self.state.path))  # noqa: PTH120

@@ -1,0 +1,391 @@
+"""index.sqlite3: what the files say, kept for speed and deleted at will (store_rules 5, 6).
+
+Three things are cached: for each memory file its signature, hash and append place (`sources`); its notes with the
+journal's number for each (`notes`); where each journal record stands (`journal`). Only a holder of the store's lock
+writes, one transaction a file, the source row last; so a row tells that journal and file agreed when it was written.
+`notes` is thereby the state that the journal has reached, and the next difference is taken against it. A reader
+compares the signature of the file with the source row and trusts nothing that differs. The database is created 0600
+before SQLite opens it; a reader's connection is read-only; a database that was replaced under an open connection
+(device and inode differ) is opened anew. Only real corruption is corruption: a busy database is waited for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from memory_magic.store import files
+from memory_magic.store.note import SEPARATOR, Place
+from memory_magic.store.records import Note
+from memory_magic.store.replay import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from memory_magic.store.records import JournalRecord
+
+SCHEMA: Final = 1
+BUSY_SECONDS: Final = 10.0
+_TABLES: Final = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sources(
+    scope TEXT PRIMARY KEY, path TEXT NOT NULL, device INTEGER, inode INTEGER, size INTEGER, mtime_ns INTEGER,
+    ctime_ns INTEGER, hash TEXT NOT NULL, place_offset INTEGER, place_prefix TEXT, place_line INTEGER,
+    place_newline TEXT, place_blocked TEXT, place_section TEXT
+) WITHOUT ROWID;
+CREATE TABLE notes(
+    rowid INTEGER PRIMARY KEY, scope TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, line INTEGER NOT NULL,
+    pinned INTEGER NOT NULL, kind TEXT NOT NULL, section TEXT NOT NULL, n INTEGER NOT NULL,
+    created TEXT, by TEXT, home TEXT
+);
+CREATE UNIQUE INDEX notes_by_id ON notes(id, scope);
+CREATE INDEX notes_by_age ON notes(scope, pinned DESC, n DESC, line DESC);
+CREATE TABLE journal(
+    n INTEGER NOT NULL, at INTEGER PRIMARY KEY, length INTEGER NOT NULL, action TEXT NOT NULL, time TEXT NOT NULL,
+    scope TEXT NOT NULL, id TEXT, new_id TEXT
+);
+CREATE INDEX journal_by_n ON journal(n);
+CREATE INDEX journal_by_id ON journal(id);
+CREATE INDEX journal_by_new_id ON journal(new_id);
+"""
+_SELECT_NOTES: Final = "SELECT id, text, scope, line, pinned, kind, section, n, created, by FROM notes WHERE "
+_SELECT_ROWS: Final = (
+    "SELECT rowid, id, text, line, pinned, kind, section, n, created, by, home FROM notes WHERE scope = ?"
+)
+_CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class DamagedIndexError(Exception):
+    """The database cannot be read as ours; the caller deletes it and builds it anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the index holds of one memory file."""
+
+    scope: str
+    path: str
+    signature: files.Signature
+    hash: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far the index has followed the journal: the last record seen, and the byte after it."""
+
+    n: int = 0
+    chain: str = ""
+    offset: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One note as it is written into the index."""
+
+    id: str
+    text: str
+    line: int
+    pinned: bool
+    kind: str
+    section: tuple[str, ...]
+    n: int
+    created: str
+    by: str
+    home: str = ""
+
+    def values(self, scope: str) -> tuple[object, ...]:
+        """Return the columns in table order, after rowid."""
+        section = SEPARATOR.join(self.section)
+        head = (scope, self.id, self.text, self.line, int(self.pinned), self.kind, section)
+        return (*head, self.n, self.created, self.by, self.home)
+
+
+class Index:
+    """One index file, or a private one in memory (*path* None).
+
+    *read_only* never writes a row; *untouched* makes no sidecar either, where there is none.
+    """
+
+    def __init__(self, path: Path | None, *, read_only: bool = False, untouched: bool = False) -> None:
+        self.path = path
+        self._untouched = untouched
+        self.read_only = read_only and path is not None
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] = (0, 0)
+
+    # -- connection --------------------------------------------------------------------------------------------
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """Return the open connection, opened again where the file was replaced meanwhile."""
+        if self._connection is not None and self.path is not None and self._file_identity() != self._identity:
+            self.close()
+        if self._connection is None:
+            self._connection = self._open()
+        return self._connection
+
+    def _file_identity(self) -> tuple[int, int]:
+        signature = files.stat_file(str(self.path))
+        return signature.device, signature.inode
+
+    def _open(self) -> sqlite3.Connection:
+        if self.path is None:
+            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        elif self.read_only:
+            connection = self._open_for_reading(self.path)
+        else:
+            connection = self._open_for_writing(self.path)
+        self._identity = self._file_identity() if self.path is not None else (0, 0)
+        with _damage_told_apart():
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def _open_for_writing(self, path: Path) -> sqlite3.Connection:
+        if not path.exists():
+            files.make_directory(path.parent)
+            with files.disk_errors(path), contextlib.suppress(FileExistsError):
+                descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, files.FILE_MODE)
+                os.fchmod(descriptor, files.FILE_MODE)
+                os.close(descriptor)
+        return sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+    def _open_for_reading(self, path: Path) -> sqlite3.Connection:
+        # SQLite makes sidecars for a WAL database unless told that nobody changes it; in a directory that we may not
+        # write to it opens in no other way (store_rules 2). What is then missed shows by the hash of the file's row.
+        quiet = not files.stat_file(f"{path}-wal").size
+        can_write = os.access(path.parent, os.W_OK)
+        mode = "immutable=1" if (self._untouched and quiet) or not can_write else "mode=ro"
+        uri = f"{path.absolute().as_uri()}?{mode}"
+        return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if self.read_only:
+            if version != SCHEMA:
+                raise DamagedIndexError("the index has another format")
+            connection.execute("PRAGMA query_only = 1")
+            return
+        if self.path is not None:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if version != SCHEMA:
+            if version or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise DamagedIndexError("the index has another format")
+            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+
+    def check(self) -> None:
+        """Open the database; raise `DamagedIndexError` where it is not ours or cannot be read."""
+        with _damage_told_apart():
+            self.connection.execute("SELECT count(*) FROM sources").fetchone()
+
+    def close(self) -> None:
+        """Close the connection; the next use opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def delete(self) -> None:
+        """Delete the database with its sidecars; the next use builds an empty one."""
+        self.close()
+        if self.path is not None:
+            for end in ("", "-wal", "-shm", "-journal"):
+                files.remove(f"{self.path}{end}")
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write in one transaction; nothing of it stays on an error."""
+        with _damage_told_apart():
+            connection = self.connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Read several times from one state."""
+        with _damage_told_apart():
+            connection = self.connection
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("COMMIT")
+
+    # -- sources and notes -------------------------------------------------------------------------------------
+
+    def source(self, scope: str) -> Source | None:
+        """Return what is held of a scope's file."""
+        with _damage_told_apart():
+            row = self.connection.execute("SELECT * FROM sources WHERE scope = ?", (scope,)).fetchone()
+        if row is None:
+            return None
+        return Source(row[0], row[1], files.Signature(*row[2:7]), row[7], Place(*row[8:14]))
+
+    def scopes(self) -> list[str]:
+        """Return the scopes that have a source row."""
+        with _damage_told_apart():
+            return [row[0] for row in self.connection.execute("SELECT scope FROM sources ORDER BY scope")]
+
+    def notes(self, scope: str, path: str, limit: int = -1) -> list[Note]:
+        """Return the notes of a scope: pinned first, then newest first."""
+        sql = _SELECT_NOTES + "scope = ? ORDER BY pinned DESC, n DESC, line DESC LIMIT ?"
+        with _damage_told_apart():
+            return [_note(row, path) for row in self.connection.execute(sql, (scope, limit))]
+
+    def find(self, scope: str, prefix: str, path: str) -> list[Note]:
+        """Return the notes of a scope whose id begins with *prefix*."""
+        sql = _SELECT_NOTES.replace(" WHERE", " INDEXED BY notes_by_id WHERE") + "id >= ? AND id < ? AND scope = ?"
+        with _damage_told_apart():
+            rows = self.connection.execute(sql, (prefix, f"{prefix}\x7f", scope)).fetchall()
+        return [_note(row, path) for row in rows]
+
+    def count(self, scope: str) -> int:
+        """Return the number of notes of a scope."""
+        with _damage_told_apart():
+            return int(self.connection.execute("SELECT count(*) FROM notes WHERE scope = ?", (scope,)).fetchone()[0])
+
+    def known(self, scope: str) -> dict[str, Known]:
+        """Return the notes of a scope as the journal knows them, in file order."""
+        sql = "SELECT id, text, pinned, n, created, by, home FROM notes WHERE scope = ? ORDER BY line"
+        with _damage_told_apart():
+            rows = self.connection.execute(sql, (scope,)).fetchall()
+        return {row[0]: Known(row[0], row[1], bool(row[2]), *row[3:]) for row in rows}
+
+    def put(self, source: Source, rows: Sequence[Row]) -> None:
+        """Make the notes of a source be *rows*, touching only what differs; call inside `transaction`."""
+        connection = self.connection
+        there = {row[1]: row for row in connection.execute(_SELECT_ROWS, (source.scope,))}
+        kept = {row.id for row in rows}
+        connection.executemany(
+            "DELETE FROM notes WHERE rowid = ?", [(old[0],) for one, old in there.items() if one not in kept]
+        )
+        changed = [row for row in rows if row.id in there and there[row.id][1:] != row.values(source.scope)[1:]]
+        sql = (
+            "UPDATE notes SET scope = ?, id = ?, text = ?, line = ?, pinned = ?, kind = ?, section = ?, n = ?,"
+            " created = ?, by = ?, home = ? WHERE rowid = ?"
+        )
+        connection.executemany(sql, [(*row.values(source.scope), there[row.id][0]) for row in changed])
+        self.insert(source, [row for row in rows if row.id not in there])
+
+    def insert(self, source: Source, rows: Iterable[Row]) -> None:
+        """Add notes to a source and write its row last; call inside `transaction`."""
+        connection = self.connection
+        sql = (
+            "INSERT INTO notes(scope, id, text, line, pinned, kind, section, n, created, by, home)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        connection.executemany(sql, [row.values(source.scope) for row in rows])
+        self.put_source(source)
+
+    def shift(self, scope: str, line: int, by: int) -> None:
+        """Move the notes from *line* on down by *by* lines; call inside `transaction`."""
+        self.connection.execute("UPDATE notes SET line = line + ? WHERE scope = ? AND line >= ?", (by, scope, line))
+
+    def put_source(self, source: Source) -> None:
+        """Write a source row; call inside `transaction`."""
+        one, place = source.signature, source.place
+        values = (source.scope, source.path, one.device, one.inode, one.size, one.mtime_ns, one.ctime_ns, source.hash)
+        spot = (place.offset, place.prefix, place.line, place.newline, place.blocked, place.section)
+        self.connection.execute(
+            "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, *spot)
+        )
+
+    def forget(self, scope: str) -> None:
+        """Drop a scope whose directory is gone; call inside `transaction`."""
+        self.connection.execute("DELETE FROM notes WHERE scope = ?", (scope,))
+        self.connection.execute("DELETE FROM sources WHERE scope = ?", (scope,))
+
+    # -- journal -----------------------------------------------------------------------------------------------
+
+    def cursor(self) -> Cursor:
+        """Return how far the journal has been followed."""
+        value = self.meta("journal")
+        return Cursor(**value) if isinstance(value, dict) else Cursor()
+
+    def add_records(self, records: Sequence[JournalRecord], *, end: int | None = None) -> None:
+        """Take records in after the cursor; call inside `transaction`."""
+        if not records:
+            return
+        values = [(r.n, r.offset, r.length, r.action, r.time, r.scope, r.id, r.new_id) for r in records]
+        self.connection.executemany("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        last = records[-1]
+        self.set_meta(
+            "journal",
+            {"n": last.n, "chain": last.chain, "offset": last.offset, "end": end or last.offset + last.length},
+        )
+
+    def clear_records(self) -> None:
+        """Forget the journal; call inside `transaction`."""
+        self.connection.execute("DELETE FROM journal")
+        self.connection.execute("DELETE FROM meta WHERE key = 'journal'")
+
+    def offset_of(self, n: int) -> int:
+        """Return where record *n* stands, or 0: search from the beginning."""
+        with _damage_told_apart():
+            row = self.connection.execute(
+                "SELECT at FROM journal WHERE n = ? ORDER BY at DESC LIMIT 1", (n,)
+            ).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def knows_id(self, one: str) -> bool:
+        """Tell whether any record ever named this id."""
+        with _damage_told_apart():
+            sql = "SELECT 1 FROM journal WHERE id = ?1 UNION ALL SELECT 1 FROM journal WHERE new_id = ?1 LIMIT 1"
+            return self.connection.execute(sql, (one,)).fetchone() is not None
+
+    def successor(self, prefix: str, after: int, scopes: Sequence[str]) -> tuple[int, str | None] | None:
+        """Return number and right side of the last record after *after* whose left side begins with *prefix*."""
+        marks = ", ".join("?" * len(scopes))
+        sql = (
+            f"SELECT n, new_id FROM journal WHERE id >= ? AND id < ? AND n > ? AND scope IN ({marks})"  # noqa: S608  (marks only)
+            " AND action NOT IN ('pin', 'unpin', 'cancel') ORDER BY n DESC LIMIT 1"
+        )
+        with _damage_told_apart():
+            row = self.connection.execute(sql, (prefix, f"{prefix}\x7f", after, *scopes)).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    # -- small values ------------------------------------------------------------------------------------------
+
+    def meta(self, key: str) -> object:
+        """Return a small JSON value, or None."""
+        with _damage_told_apart():
+            row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def set_meta(self, key: str, value: object) -> None:
+        """Keep a small JSON value; call inside `transaction`."""
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+@contextlib.contextmanager
+def _damage_told_apart() -> Iterator[None]:
+    """Raise `DamagedIndexError` for corruption and missing tables; let the rest (busy, disk full) through."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _CORRUPT or "no such table" in str(error) or "no such column" in str(error):
+            raise DamagedIndexError(str(error)) from error
+        raise
+
+
+def _note(row: tuple[str, str, str, int, int, str, str, int, str, str], path: str) -> Note:
+    one, text, scope, line, pinned, kind, section, n, created, by = row
+    titles = tuple(section.split(SEPARATOR)) if section else ()
+    return Note(one, text, scope, path, line, bool(pinned), kind, titles, n, created or None, by or None)

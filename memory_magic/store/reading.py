@@ -1,0 +1,137 @@
+"""The read path: no lock, no waiting, never a mixture (store_rules 2, 6).
+
+A file whose signature the index knows is answered from the index; one that differs, or was changed within two
+seconds, is read and hashed. If it really changed, a writable store tries the lock *without waiting* and brings the
+journal level; else the bytes are parsed for this one answer, with the numbers that the index or the journal has.
+Where SQLite cannot be used the index lives in memory for this store object and `fallback` says so. `read_only` never
+locks, never journals, never writes an index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from memory_magic.errors import FileStateError, LockTimeoutError, MemoryMagicError, StoreAccessError
+from memory_magic.store import files
+from memory_magic.store.bench import document_of, now_ns, resolved, rows_of
+from memory_magic.store.index import DamagedIndexError
+from memory_magic.store.records import Note
+from memory_magic.store.replay import replay
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory_magic.store.index import Index
+    from memory_magic.store.indexes import Indexes
+    from memory_magic.store.journal import Journal
+    from memory_magic.store.records import Scope
+    from memory_magic.store.replay import Known, State
+    from memory_magic.store.writing import Writer
+
+
+class Reader:
+    """The read path of one root."""
+
+    def __init__(self, root: Path, journal: Journal, indexes: Indexes, writer: Writer | None) -> None:
+        self.root = root
+        self.journal = journal
+        self.indexes = indexes
+        self.writer = writer
+        self._state: tuple[int, State] | None = None
+
+    def notes(self, scope: Scope, limit: int = -1) -> list[Note]:
+        """Return the notes of a scope, pinned first, then newest first; an unreadable file has none (see doctor)."""
+        try:
+            index = self.level(scope)
+            if index is not None:
+                return index.notes(scope.id, str(scope.memory_file), limit)
+        except (sqlite3.Error, DamagedIndexError):
+            self.indexes.close_reading()  # replaced or damaged under us: this answer comes from the file
+        try:
+            found = self.scan(scope)
+        except (FileStateError, StoreAccessError):
+            return []
+        return found[:limit] if limit >= 0 else found
+
+    def indexed(self, scope: Scope, limit: int) -> list[Note]:
+        """Return the first notes of a scope as the index has them, else as the file has them."""
+        index = self.indexes.reading()
+        if index is not None:
+            try:
+                return index.notes(scope.id, str(scope.memory_file), limit)
+            except (sqlite3.Error, DamagedIndexError):
+                self.indexes.close_reading()
+        return self.notes(scope, limit)
+
+    def level(self, scope: Scope) -> Index | None:
+        """Return an index that agrees with the scope's file, or None where the file must be read."""
+        path = resolved(scope.memory_file)
+        index = self.indexes.reading()
+        if index is not None:
+            try:
+                if self._agrees(index, scope, path):
+                    return index
+            except (sqlite3.Error, DamagedIndexError):
+                self.indexes.close_reading()
+        if self.writer is None or not self._worth_a_lock(scope, path):
+            return None
+        return self._brought_level(scope)
+
+    def _agrees(self, index: Index, scope: Scope, path: str) -> bool:
+        source = index.source(scope.id)
+        if source is None or source.path != path:
+            return False
+        signature = files.stat_file(path)
+        if signature == source.signature and signature.is_settled(now_ns()):
+            return True
+        return files.read(path).hash == source.hash
+
+    def _worth_a_lock(self, scope: Scope, path: str) -> bool:
+        """Tell whether there is anything to observe: reading an empty store makes no files."""
+        return self.root.is_dir() and (files.stat_file(path) != files.Signature() or scope.path.is_dir())
+
+    def _brought_level(self, scope: Scope) -> Index | None:
+        if self.writer is None:
+            return None
+        try:
+            with self.writer.hold(timeout=0) as bench:
+                self.writer.observe(bench, scope)
+                return bench.index
+        except (LockTimeoutError, StoreAccessError, FileStateError, sqlite3.Error):
+            return None  # somebody writes, or nobody can: the file itself is read
+
+    def scan(self, scope: Scope) -> list[Note]:
+        """Return the notes as the file has them, in the same order as the index."""
+        path = resolved(scope.memory_file)
+        content = files.read(path)
+        if not content.data:
+            return []
+        document = document_of(scope, path, content)
+        document.require_text()
+        rows = rows_of(document, self.known(scope.id))
+        newest = 1 + max((row.n for row in rows), default=0)
+        notes = [
+            Note(
+                *(row.id, row.text, scope.id, str(scope.memory_file), row.line, row.pinned, row.kind, row.section),
+                *(row.n or newest, row.created or None, row.by or None),
+            )
+            for row in rows
+        ]
+        return sorted(notes, key=lambda note: (not note.pinned, -note.n, -note.line))
+
+    def known(self, scope: str) -> dict[str, Known]:
+        """Return what the index, else the journal, knows of a scope."""
+        index = self.indexes.reading()
+        if index is not None:
+            try:
+                return index.known(scope)
+            except (sqlite3.Error, DamagedIndexError):
+                self.indexes.close_reading()
+        try:
+            n = self.journal.tail().n
+            if self._state is None or self._state[0] != n:
+                self._state = n, replay(self.journal.records())
+        except MemoryMagicError:
+            return {}  # an unreadable journal: reads still work, without dates
+        return self._state[1].get(scope, {})
