@@ -1,0 +1,173 @@
+"""The command line: `memory-magic COMMAND …`.
+
+Nothing is imported at the top, so that `memory-magic hook NAME`, which an assistant starts on every prompt, goes to the
+hook without loading the table of commands. Everything else is `commands.run_words` with a terminal around it.
+
+Exit status: 0 done, 1 an expected error or a finding, 2 wrong words. An error is one line on standard error that says
+what to do; `memory_magic.text.report.error_text` makes it. A reader that closes the pipe early ends us quietly.
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; return the exit status."""
+    import sys
+
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["hook"]:
+        return _hook(words[1:])
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        import os
+
+        # the reader went away (| head): what is still buffered must not raise at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        _say("stopped", sys.stderr)
+        return 130
+    return status
+
+
+def _say(text: str, stream: "TextIO") -> None:
+    """Print *text* as lines of its own."""
+    stream.write(f"{text}\n")
+
+
+def _hook(words: list[str]) -> int:
+    """Answer a hook's payload; nothing here may load more than the hook itself needs."""
+    import sys
+
+    if words != ["capsule"]:
+        known = "memory-magic hook capsule  (payload on standard input, answer on standard output)"
+        _say(f"memory-magic: hook needs the name of a hook that is known: {known}", sys.stderr)
+        return 2
+    from memory_magic.errors import MemoryMagicError
+
+    try:
+        from memory_magic.prompt.hook import run_process
+
+        run_process(sys.stdin.buffer, sys.stdout)
+    except (MemoryMagicError, OSError) as error:
+        return _failed(error)
+    return 0
+
+
+def _failed(error: Exception) -> int:
+    """Say on one line what went wrong and what to do; return the exit status."""
+    import sys
+
+    from memory_magic.text.report import error_text
+
+    _say(f"memory-magic: {error_text(error)}", sys.stderr)
+    return getattr(error, "exit_status", 1)
+
+
+def _run(words: list[str]) -> int:
+    """Run a command of the table and print what it found; turn expected errors into one line."""
+    import sys
+
+    from memory_magic.commands_base import Context, HelpAsked, ask_person
+    from memory_magic.errors import MemoryMagicError
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # a terminal that cannot show a character shows its escape: no note may break a listing
+            stream.reconfigure(errors="backslashreplace")
+    context = Context(ask=ask_person, serve=_serve)
+    try:
+        return _dispatch(words, context)
+    except HelpAsked as help_text:
+        _say(str(help_text).rstrip(), sys.stdout)
+        return 0
+    except BrokenPipeError:
+        raise
+    except (MemoryMagicError, OSError) as error:
+        return _failed(error)
+    finally:
+        context.close()
+
+
+def _dispatch(words: list[str], context: "Context") -> int:
+    """Find the command, run it, print its outcome."""
+    import sys
+
+    from memory_magic import commands
+    from memory_magic.commands_print import as_json, as_text
+    from memory_magic.errors import UsageError
+
+    before, name, after = commands.split_name(words)
+    if name is None:
+        return _without_command(before)
+    if name == "hook":
+        raise UsageError("hook takes no options before it", hint="memory-magic hook capsule")
+    command = commands.find(name)
+    outcome, args = commands.run_words(command, [*before, *after], context)
+    if args.scope and not command.scoped:
+        _say(f"note: --scope has no effect on {name}", sys.stderr)
+    text = as_json(outcome) if args.json else as_text(outcome, width=_width(), prog=context.prog)
+    if text:
+        _say(text, sys.stdout)
+    return outcome.status
+
+
+def _without_command(options: list[str]) -> int:
+    """Answer `memory-magic`, `--help` and `--version`."""
+    import sys
+
+    if "--version" in options:
+        import memory_magic
+
+        _say(f"memory-magic {memory_magic.__version__}", sys.stdout)
+        return 0
+    asked = "-h" in options or "--help" in options
+    _say(_overview(), sys.stdout if asked else sys.stderr)
+    return 0 if asked else 2
+
+
+def _overview() -> str:
+    """Return the help text of the whole."""
+    from memory_magic.commands import summary_lines
+    from memory_magic.commands_base import COMMON
+
+    options = "\n".join(f"  {', '.join(item.flags):<12}  {item.options['help']}" for item in COMMON)
+    return (
+        "memory-magic: a local, readable memory for the AI assistants that you use in notebooks\n\n"
+        f"commands (memory-magic COMMAND --help tells more):\n{summary_lines('memory-magic')}\n"
+        "  memory-magic hook capsule  answer an assistant's hook (payload on standard input)\n\n"
+        f"options, before or after the command:\n{options}\n"
+        "  --version     print the version"
+    )
+
+
+def _width() -> int | None:
+    """Return the terminal's width, or None when the output goes elsewhere: nothing is cut then."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _serve(root: "Path", *, cwd: "str | Path | None", port: int, browser: bool) -> None:
+    """Run the dashboard until it is stopped."""
+    try:
+        from memory_dashboard.server import serve
+    except ImportError as error:
+        from memory_magic.errors import MissingExtraError
+
+        raise MissingExtraError(
+            "the dashboard is not installed", hint="install it: pip install 'memory-magic[dashboard]'"
+        ) from error
+    serve(root, cwd=cwd, port=port, browser=browser)
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import TextIO
+
+    from memory_magic.commands_base import Context
+
+if __name__ == "__main__":
+    raise SystemExit(main())

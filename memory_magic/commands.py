@@ -1,0 +1,228 @@
+"""The one table of commands; the command line, `%memory` and the reference page are made from it.
+
+A line or a list of words becomes an `Outcome` in three steps: find the command (common options may stand before its
+name), parse its words, call its function. Nothing is printed here. `run_words` takes what a shell has split already;
+`run_line` takes the line of a magic and leaves free text as it was typed.
+
+Adding a command means adding a row: help, completion, documentation and both shells follow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from memory_magic import commands_notes as notes
+from memory_magic import commands_store as store
+from memory_magic.commands_base import COMMON, Argument, Command, arg
+from memory_magic.commands_words import is_option, split_text, split_words
+from memory_magic.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from memory_magic.commands_base import Context, Outcome
+
+_TARGET = arg(
+    "target", metavar="ID|TEXT", completes="note", help="a note's id (6 letters are enough) or its exact text"
+)
+_TARGETS = arg(
+    "target",
+    metavar="ID|TEXT",
+    nargs="+",
+    completes="note",
+    help="a note's id (6 letters are enough) or its exact text",
+)
+_WHY = arg("--evidence", metavar="WHY", required=True, help="why: what was said, seen or decided (kept in the journal)")
+_YES = arg("-y", "--yes", action="store_true", help="answer every question with yes")
+_FORGET = "Nothing is lost: the journal keeps what was there"
+
+
+def _positive(word: str) -> int:
+    """Return a whole number of at least 1 (argparse makes the ValueError a usage error)."""
+    number = int(word)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+_positive.__name__ = "number"
+
+TABLE: Final[tuple[Command, ...]] = (
+    Command(
+        "remember",
+        "Save one note",
+        notes.remember,
+        (
+            arg("--pin", action="store_true", help="pin it: pinned notes come first in every block"),
+            arg("text", nargs="*", metavar="TEXT", help="the note; - reads it from standard input"),
+        ),
+        "Without --scope it is global and follows you. Secrets and <private>…</private> are taken out before saving. "
+        "Not for memory: secrets, the state of a task, more than a few sentences of instruction (AGENTS.md, a skill).",
+        text="text",
+    ),
+    Command(
+        "search",
+        "Find notes by their words",
+        notes.search,
+        (
+            arg("-n", "--limit", type=_positive, metavar="N", help="how many at most (default: search_limit, 8)"),
+            arg("--explain", action="store_true", help="say how the query was read"),
+            arg("query", nargs="+", metavar="QUERY", help="words; a note must hold every one"),
+        ),
+        text="query",
+    ),
+    Command("get", "Show one note and where it came from", notes.get, (_TARGETS,)),
+    Command("list", "List the notes that are visible here", notes.list_notes),
+    Command(
+        "revise",
+        "Replace a note's text",
+        notes.revise,
+        (_TARGET, arg("new", nargs="+", metavar="NEW", help="the new text"), _WHY),
+        _FORGET,
+    ),
+    Command("retire", "Take a note out of use", notes.retire, (_TARGET, _WHY), _FORGET),
+    Command("pin", "Put a note first in every block", notes.pin, (_TARGETS,)),
+    Command("unpin", "Let a note take its place by age again", notes.unpin, (_TARGETS,)),
+    Command(
+        "view",
+        "Show what an assistant would be told, and what is left out",
+        store.view,
+        (arg("prompt", nargs="*", metavar="PROMPT", help="only matters with recall = relevant"),),
+        "A preview: nothing is sent or written down.",
+        text="prompt",
+        scoped=False,
+    ),
+    Command("status", "Say what is remembered where, and whether it reaches a prompt", store.status),
+    Command("reindex", "Build the search index anew from the Markdown files", store.reindex, scoped=False),
+    Command("verify", "Check every record of the journal against its chain", store.verify, scoped=False),
+    Command(
+        "journal",
+        "Show who changed what, when and why",
+        store.journal,
+        (arg("-n", "--limit", type=_positive, metavar="N", help="only the last N records"),),
+    ),
+    Command(
+        "init",
+        "Make this directory a workspace of its own",
+        store.init,
+        (_YES, arg("label", nargs="*", metavar="NAME", help="its name (default: the directory's)")),
+        "Writes .memory-magic.toml with the name and a random id.",
+        scoped=False,
+    ),
+    Command(
+        "config",
+        "Show the settings, or change one",
+        store.config,
+        (
+            arg("action", nargs="?", choices=("list", "get", "set"), default="list", metavar="list|get|set",
+                completes="action", help="list (default), get KEY, set KEY VALUE"),
+            arg("key", nargs="?", metavar="KEY", completes="setting", help="a setting's name"),
+            arg("value", nargs="*", metavar="VALUE", completes="value", help="its new value"),
+        ),
+        scoped=False,
+    ),
+    Command("doctor", "Look for damage and slips, and say how to mend each", store.doctor, scoped=False),
+    Command(
+        "run",
+        "Extract memories from past sessions",
+        store.run,
+        (arg("--session", action="append", metavar="PATH", completes="path", help="a session's file (may repeat)"),),
+        scoped=False,
+    ),
+    Command(
+        "dashboard",
+        "Open the dashboard on this computer",
+        store.dashboard,
+        (
+            arg("--port", type=int, default=0, metavar="N", help="port (default: a free one)"),
+            arg("--no-browser", action="store_true", help="print the address, open nothing"),
+        ),
+        scoped=False,
+    ),
+)  # fmt: skip
+COMMANDS: Final[dict[str, Command]] = {command.name: command for command in TABLE}
+
+
+def find(name: str) -> Command:
+    """Return the command called *name*; UsageError names the nearest one."""
+    command = COMMANDS.get(name)
+    if command is None:
+        import difflib
+
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(COMMANDS)}"
+        raise UsageError(f"there is no command {name}", hint=advice)
+    return command
+
+
+def split_name(words: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
+    """Return the common options before a command's name, the name (None without one) and the words after it."""
+    takes = takes_value(COMMON)
+    before: list[str] = []
+    rest = list(words)
+    while rest and is_option(rest[0]):
+        word = rest.pop(0)
+        before.append(word)
+        name, equals, _ = word.partition("=")
+        if name in takes and takes[name] and not equals and rest:
+            before.append(rest.pop(0))
+    return before, rest[0] if rest else None, rest[1:]
+
+
+def takes_value(arguments: Sequence[Argument]) -> dict[str, bool]:
+    """Return for each option whether a value follows."""
+    known = {flag: item.takes_value for item in arguments if item.is_option for flag in item.flags}
+    return known | {"-h": False, "--help": False}
+
+
+def split_line(line: str) -> tuple[list[str], str | None, str]:
+    """Return the same of a magic's *line*: common options, name, and the rest as it was typed."""
+    before, rest = split_text(line, takes_value(COMMON))
+    name, _, rest = rest.partition(" ") if " " in rest else (rest, "", "")
+    return before, name or None, rest.strip()
+
+
+def words_of(command: Command, line: str, cell: str | None = None) -> list[str]:
+    """Return the words of a magic's *line* and *cell* for *command*; free text stays as it was typed."""
+    if not command.text:
+        return split_words(line)
+    options, text = split_text(line, takes_value(command.all_arguments))
+    if cell is not None:
+        text = f"{text}\n{cell}" if text else cell
+    text = text.strip("\n")
+    return [*options, "--", text] if text.strip() else options
+
+
+def parse(command: Command, words: Sequence[str], prog: str) -> Namespace:
+    """Return the parsed *words*; UsageError when they do not fit, HelpAsked when help was asked for."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise UsageError("a word of the command is not valid UTF-8", hint="check the terminal's encoding") from None
+        if "\0" in word:
+            raise UsageError("a word of the command holds a NUL character")
+    parser = command.parser(prog)
+    options = words[: words.index("--")] if "--" in words else words
+    if {"-h", "--help"} & set(options):
+        # now, because parsing hides the positional arguments for a while
+        parser.print_help()
+    return parser.parse_intermixed_args(list(words))
+
+
+def run_words(command: Command, words: Sequence[str], context: Context, *, prog: str = "") -> tuple[Outcome, Namespace]:
+    """Run *command* with *words* as a shell hands them over; return the outcome and the parsed options.
+
+    *prog* is how the command was typed, where that is not the context's program and the command's name.
+    """
+    args = parse(command, words, prog or context.run(command.name))
+    if args.root is not None:
+        context.given_root = args.root
+    return command.run(context, args), args
+
+
+def summary_lines(prog: str) -> str:
+    """Return all commands with their summaries, aligned."""
+    size = max(len(command.name) for command in TABLE)
+    return "\n".join(f"  {prog} {command.name:<{size}}  {command.summary}" for command in TABLE)

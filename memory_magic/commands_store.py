@@ -1,0 +1,273 @@
+"""Commands on the store as a whole: view, status, reindex, verify, journal, init, config, doctor, run, dashboard.
+
+The same rules as in `commands_notes`: an `Outcome` with the JSON that programs rely on, and beside it what people need.
+`view` opens the store read-only: a preview leaves no trace, and equal memory gives equal bytes. `config` works without
+opening the store, so that a wrong setting can be put right by command.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memory_magic import settings as rules
+from memory_magic.commands_base import Outcome
+from memory_magic.commands_notes import labels, redacted
+from memory_magic.errors import MemoryMagicError, SettingError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from memory_magic.commands_base import Context
+    from memory_magic.settings import Settings, Value
+    from memory_magic.store.records import Finding, JournalRecord, Verification
+    from memory_magic.store.store import Store
+
+SHOWN_OMITTED: Final = 8
+NOT_SENT: Final = "not sent: memory is off"
+PREVIEW: Final = "a preview: nothing was sent"
+
+
+def view(context: Context, args: Namespace) -> Outcome:
+    """Show the block that an assistant would get, with its budget."""
+    from memory_magic.prompt.block import memory_block
+
+    store = context.store(read_only=True)
+    data: dict[str, Any] = memory_block(store, settings=store.settings).as_json()
+    sent = store.settings.enabled and store.settings.use_memories
+    omitted = [note for section in data["sections"] for note in section.get("omitted", ())]
+    extra = {
+        "notice": PREVIEW if sent else NOT_SENT,
+        "labels": labels(store),
+        "scope_notice": store.scope_notice,
+        "prompt": args.prompt if isinstance(args.prompt, str) else " ".join(args.prompt),
+        "left_out": [_left_out(store, note) for note in omitted[:SHOWN_OMITTED]],
+        "omitted": len(omitted),
+    }
+    return Outcome("view", data, extra)
+
+
+def _left_out(store: Store, note_id: str) -> dict[str, Any]:
+    """Return what people see of a note that found no room."""
+    note = store.get(note_id)
+    return {"short": store.short_id(note_id), "text": redacted(note.text), "characters": len(note.text)}
+
+
+def _plain(value: Any) -> Any:
+    """Return a report (records, mappings, tuples) as plain JSON values."""
+    from dataclasses import fields, is_dataclass
+
+    if is_dataclass(value):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def status(context: Context, args: Namespace) -> Outcome:
+    """Say what is remembered where, and whether anything reaches a prompt."""
+    store = context.store()
+    found = store.status()
+    data = {
+        "root": found.root,
+        "enabled": store.settings.enabled,
+        "scopes": [
+            {"id": scope.id, "label": scope.label, "notes": scope.notes, "path": scope.path}
+            for scope in found.scopes
+            if args.scope in {None, "all", scope.id} or (args.scope == "workspace" and scope.id != "global")
+        ],
+        "index": {"notes": found.index_notes, "schema": found.index_schema, "fresh": found.index_fresh},
+        "journal": {"records": found.journal_records, "head": found.journal_head, "verified": found.verified},
+        "settings": settings_json(store.settings),
+    }
+    extra = {"scope_notice": found.scope_notice, "use": store.settings.use_memories, "switch": context.run("config")}
+    return Outcome("status", data, extra)
+
+
+def settings_json(settings: Settings) -> dict[str, Any]:
+    """Return all settings as JSON values, by name."""
+    return {name: _value_json(getattr(settings, name)) for name in rules.SETTINGS}
+
+
+def _value_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [redacted(item) for item in value]
+    return redacted(value) if isinstance(value, str) else value
+
+
+def reindex(context: Context, args: Namespace) -> Outcome:  # noqa: ARG001 -- every command has this signature
+    """Build the search index anew from the Markdown files."""
+    return Outcome("reindexed", {"notes": context.store().reindex()})
+
+
+def verify(context: Context, args: Namespace) -> Outcome:  # noqa: ARG001 -- every command has this signature
+    """Check every record of the journal against its chain."""
+    checked = context.store().verify()
+    data = {
+        "ok": checked.ok,
+        "verified": _verdict(checked),
+        "head": checked.head,
+        "faults": [redacted(fault) for fault in checked.faults],
+    }
+    return Outcome("verified", data, status=0 if checked.ok else 1)
+
+
+def _verdict(checked: Verification) -> dict[str, Any]:
+    """Return a fresh verdict on the chain in the shape of the kept one."""
+    now = datetime.now(tz=UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return {"n": checked.n, "time": now, "ok": checked.ok}
+
+
+def journal(context: Context, args: Namespace) -> Outcome:
+    """Show who changed what, when and why."""
+    store = context.store()
+    checked = store.verify()
+    seen = None if args.scope == "all" else {scope.id for scope in store.scopes_named(args.scope)}
+    records = [one for one in store.journal() if seen is None or one.scope in seen or not (one.scope or args.scope)]
+    elsewhere = checked.n - len(records) if seen is not None else 0
+    records = records[-args.limit :] if args.limit else records
+    data = {
+        "records": [record_json(record) for record in records],
+        "verified": _verdict(checked),
+        "head": checked.head,
+    }
+    return Outcome("journal", data, {"labels": labels(store), "limit": args.limit, **_beside(checked, elsewhere)})
+
+
+def _beside(checked: Verification, elsewhere: int) -> dict[str, Any]:
+    """Return what people see beside the records: faults of the chain, and how many records are of other scopes."""
+    return {"faults": [redacted(fault) for fault in checked.faults], "elsewhere": max(elsewhere, 0)}
+
+
+def record_json(record: JournalRecord) -> dict[str, Any]:
+    """Return a journal record as programs see it."""
+    fields = {name: redacted(value) for name, value in record.fields.items()}
+    return {
+        "n": record.n,
+        "action": record.action,
+        "time": record.time,
+        "scope": record.scope or None,
+        "id": record.id,
+        "new_id": record.new_id,
+        "before": fields.get("before"),
+        "after": fields.get("after"),
+        "evidence": fields.get("evidence"),
+        "by": fields.get("by"),
+        "chain": record.chain,
+    }
+
+
+def init(context: Context, args: Namespace) -> Outcome:
+    """Make the present directory a workspace of its own."""
+    store = context.store()
+    directory = Path(context.cwd or Path.cwd())
+    label = " ".join(args.label) or directory.name or "workspace"
+    workspace = store.workspace
+    if workspace is not None and workspace.origin:
+        name = workspace.label or workspace.origin
+        context.confirm(
+            f"Notes here belong to the repository {redacted(name)}; a .memory-magic.toml starts a new, empty workspace "
+            "for this directory instead. Go on?",
+            yes=args.yes,
+        )
+    scope = store.init(label, directory)
+    data = {"scope": scope.id, "label": scope.label, "path": str(scope.path)}
+    return Outcome("initialised", data, {"directory": str(directory)})
+
+
+def config(context: Context, args: Namespace) -> Outcome:
+    """Show settings, or change one."""
+    if args.action == "set":
+        if args.key is None or not args.value:
+            raise UsageError(
+                "config set needs a key and a value", hint=f"for example: {context.run('config set enabled on')}"
+            )
+        return _config_set(context, args.key, " ".join(args.value))
+    if args.value:
+        raise UsageError(
+            f"config {args.action} takes no value", hint=f"to change one: {context.run('config set KEY VALUE')}"
+        )
+    if args.action == "get":
+        if args.key is None:
+            raise UsageError("config get needs a key", hint=f"all keys: {context.run('config')}")
+        found = rules.explain(context.root)[rules.find_setting(args.key).name]
+        return Outcome("setting", _setting_json(found))
+    if args.key is not None:
+        raise UsageError("config list takes no key", hint=f"to see one: {context.run('config get ' + args.key)}")
+    values = rules.explain(context.root).values()
+    extra = {"path": str(rules.config_path(context.root))}
+    return Outcome("settings", {"settings": [_setting_json(value) for value in values]}, extra)
+
+
+def _setting_json(found: Value) -> dict[str, Any]:
+    """Return a setting's row with its present value."""
+    setting = found.setting
+    return {
+        "key": setting.name,
+        "value": _value_json(found.value),
+        "origin": found.origin,
+        "default": _value_json(setting.default),
+        "range": setting.kind.range,
+        "meaning": setting.meaning,
+        "from": setting.source,
+    }
+
+
+def _config_set(context: Context, key: str, value: str) -> Outcome:
+    """Change one setting; say so when the environment overrides it."""
+    setting = rules.find_setting(key)
+    rules.set_value(context.root, key, value)
+    extra = {"path": str(rules.config_path(context.root)), "overridden": ""}
+    if setting.variable in os.environ:
+        extra["overridden"] = f"{setting.variable} is set in the environment and goes before the file."
+    return Outcome("set", _setting_json(rules.explain(context.root)[setting.name]), extra)
+
+
+def doctor(context: Context, args: Namespace) -> Outcome:  # noqa: ARG001 -- every command has this signature
+    """Look for damage, slips and look-alikes, and say how to mend each."""
+    found = [
+        _finding("variable", f"{name} is no setting and does nothing", name, "unset it, or see the names in config")
+        for name in rules.unknown_variables()
+    ]
+    try:
+        found += [_finding_json(finding) for finding in context.store().findings()]
+    except SettingError as error:
+        found.append(_finding("setting", error.what, error.where, error.hint))
+    return Outcome("findings", {"findings": found, "root": str(context.root)}, status=1 if found else 0)
+
+
+def _finding(kind: str, text: str, where: str, mend: str) -> dict[str, str]:
+    return {"kind": kind, "text": redacted(text), "where": redacted(where), "mend": redacted(mend)}
+
+
+def _finding_json(finding: Finding) -> dict[str, str]:
+    return _finding(finding.kind, finding.text, finding.where, finding.mend)
+
+
+def run(context: Context, args: Namespace) -> Outcome:
+    """Extract memories from past sessions."""
+    if not args.session:
+        raise UsageError("name at least one session", hint=f"for example: {context.run('run --session FILE')}")
+    from memory_magic.pipeline.stage_one import run_session
+
+    store = context.store()
+    outputs: list[dict[str, Any]] = []
+    errors: list[str] = []
+    for path in args.session:
+        try:
+            outputs.append(_plain(run_session(Path(path).expanduser(), store=store)))
+        except MemoryMagicError as error:
+            if len(args.session) == 1:
+                raise
+            errors.append(redacted(str(error)))
+    return Outcome("ran", {"outputs": outputs, "errors": errors}, status=1 if errors else 0)
+
+
+def dashboard(context: Context, args: Namespace) -> Outcome:
+    """Open the dashboard on this computer."""
+    if context.serve is None:
+        raise MemoryMagicError("the dashboard cannot be started from here", hint="type memory-magic dashboard")
+    address = context.serve(context.root, cwd=context.cwd, port=args.port, browser=not args.no_browser)
+    return Outcome("served", {"address": address if isinstance(address, str) else None})
