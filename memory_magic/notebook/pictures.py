@@ -1,0 +1,250 @@
+"""Draw outcomes as HTML: tables like those of a product, readable in a light and in a dark theme.
+
+One function for each kind of outcome, all pure: outcome in, markup out. They use the blocks of `notebook.html`,
+which escape everything. Kinds without a picture of their own show their text. Loaded when Jupyter first asks for HTML,
+so that `%load_ext` and a terminal never pay for it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from memory_magic.commands_print import as_text, budgets, headroom_text, share, usage
+from memory_magic.commands_table import count, one_line, plain, scope_name
+from memory_magic.notebook import html
+from memory_magic.notebook.display import PROG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memory_magic.commands_base import Outcome
+    from memory_magic.notebook.html import Markup
+
+
+def draw(outcome: Outcome) -> str:
+    """Return *outcome* as HTML."""
+    return str(_PICTURES.get(outcome.kind, _text)(outcome))
+
+
+def _text(outcome: Outcome) -> Markup:
+    return html.card(html.exact(as_text(outcome, width=None, prog=PROG)))
+
+
+def _where(extra: dict[str, Any]) -> list[Markup]:
+    """Return a chip for each place that a listing looked at."""
+    if extra["scope"]:
+        names = ["all scopes" if extra["scope"] == "all" else scope_name(extra["scope"], extra["labels"])]
+    else:
+        names = [scope_name(scope, extra["labels"]) for scope in extra["labels"]]
+    return [html.chip(name) for name in names]
+
+
+def _notice(extra: dict[str, Any]) -> list[Markup]:
+    return [html.foot(extra["scope_notice"])] if extra["scope_notice"] else []
+
+
+def _hits(outcome: Outcome) -> Markup:
+    data, extra = outcome.data, outcome.extra
+    hits = data["hits"]
+    top = max((hit["score"] for hit in hits), default=0.0) or 1.0
+    rows = [
+        (
+            at,
+            html.ident(extra["short"][hit["id"]]),
+            html.note_text(*_marked(hit["text"], extra["words"])),
+            scope_name(hit["scope"], extra["labels"]),
+            html.quiet(hit["by"] or ""),
+            html.join([html.bar(hit["score"] / top, width="60px"), html.code(f" {hit['score']:.2f}")]),
+        )
+        for at, hit in enumerate(hits, 1)
+    ]
+    title = html.head(html.strong(count(len(hits), "note")), "for", html.code(one_line(data["query"])), *_where(extra))
+    parts = [title, html.table(("#", "id", "Note", "Scope", "From", "Score"), rows, right=(0,))] if hits else [title]
+    if not hits:
+        parts.append(html.foot("No note has every one of these words. Try fewer, or the start of one."))
+    if extra["explain"]:
+        words = ", ".join(f"“{word}”" for word in extra["words"])
+        parts.append(html.foot(f"read as: notes that hold every one of {words}, in any case; newest first"))
+    if data["fallback"]:
+        parts.append(html.foot(data["fallback"]))
+    if hits:
+        parts.append(_next_steps(extra["short"][hits[0]["id"]]))
+    return html.card(*parts, *([] if hits else _notice(extra)))
+
+
+def _next_steps(short: str) -> Markup:
+    steps = (("Read one: ", f"%memory get {short}"), (" · As a table: ", "_.df"), (" · All: ", "%memory list"))
+    return html.foot(*(part for words, typed in steps for part in (words, html.code(typed))))
+
+
+def _marked(text: str, words: list[str]) -> list[object]:
+    """Return *text* in pieces, the ones that a word of the query hit as marks; each piece is escaped later."""
+    wanted = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word]
+    if not wanted:
+        return [text]
+    style = "background:rgba(255,205,40,.38);color:inherit;border-radius:3px"
+    pieces: list[object] = []
+    for at, piece in enumerate(re.split(f"({'|'.join(wanted)})", plain(text), flags=re.IGNORECASE)):
+        pieces.append(html.tag("mark", piece, style=style) if at % 2 else piece)
+    return pieces
+
+
+def _notes(outcome: Outcome) -> Markup:
+    extra = outcome.extra
+    notes = outcome.data["notes"]
+    rows = [
+        (
+            "◆" if note["pinned"] else "",
+            html.ident(extra["short"][note["id"]]),
+            html.note_text(note["text"]),
+            scope_name(note["scope"], extra["labels"]),
+            html.quiet(note["by"] or ""),
+            html.quiet(_day(note["created"])),
+        )
+        for note in notes
+    ]
+    title = html.head(html.strong(count(len(notes), "note")), html.quiet("◆ pinned, then newest first"), *_where(extra))
+    if not notes:
+        start = html.foot("Nothing is remembered yet. ", html.code("%remember TEXT"), " is the start.")
+        return html.card(title, start, *_notice(extra))
+    return html.card(title, html.table(("", "id", "Note", "Scope", "From", "Created"), rows))
+
+
+def _day(time: str | None) -> str:
+    return (time or "")[:16].replace("T", " ")
+
+
+def _note(outcome: Outcome) -> Markup:
+    data, extra = outcome.data, outcome.extra
+    title = html.head(html.ident(extra["short"][data["id"]]), html.chip(scope_name(data["scope"], extra["labels"])))
+    facts = [
+        ("id", html.code(data["id"])),
+        ("file", html.code(f"{data['path']}:{data['line']}")),
+        ("heading", " > ".join(extra["section"])),
+        ("created", _day(data["created"])),
+        ("from", data["by"] or ""),
+        ("pinned", "◆ first in every block" if data["pinned"] else ""),
+    ]
+    body = html.tag("div", html.note_text(data["text"]), style="padding:2px 12px 10px")
+    known = [(html.quiet(name), value) for name, value in facts if value]
+    return html.card(title, body, html.table((), known, widths={0: "80px"}))
+
+
+def _view(outcome: Outcome) -> Markup:
+    data, extra = outcome.data, outcome.extra
+    title = html.head(
+        html.strong(f"{data['tokens']:,}", 20),
+        html.quiet("tokens would be added to a prompt"),
+        *(html.chip(scope_name(scope, extra["labels"])) for scope in extra["labels"]),
+        html.chip(extra["notice"]),
+    )
+    rows = [
+        (
+            html.strong(name),
+            html.bar(use["used"] / use["cap"] if use["cap"] else 1.0, full=fitted.startswith("✂")),
+            usage(use),
+            share(use),
+            fitted,
+        )
+        for name, use, fitted in budgets(data["sections"])
+    ]
+    heads = ("Section", "Use", "Used of cap", "%", "Fit")
+    parts = [title, html.table(heads, rows, right=(2, 3), widths={1: "38%"})]
+    if extra["omitted"]:
+        left = [
+            (html.ident(note["short"]), html.note_text(one_line(note["text"])), f"{note['characters']:,} chars")
+            for note in extra["left_out"]
+        ]
+        more = extra["omitted"] - len(left)
+        parts.append(
+            html.head(html.strong(f"Left out: {count(extra['omitted'], 'note')}"), html.quiet("next in line first"))
+        )
+        parts.append(html.table((), left, right=(2,), widths={0: "100px", 2: "100px"}))
+        parts += [html.foot(f"and {more:,} more")] if more > 0 else []
+    if data["block"]:
+        lines = data["block"].count("\n") + 1
+        size = f" {count(lines, 'line')}, {len(data['block'].encode()):,} bytes"
+        title = html.join([html.strong("Exact text"), html.quiet(size)])
+        parts.append(html.folded(title, html.exact(data["block"])))
+    else:
+        parts.append(html.foot("There is no memory here yet: nothing would be added."))
+    return html.card(*parts, *_notice(extra))
+
+
+def _journal(outcome: Outcome) -> Markup:
+    data, extra = outcome.data, outcome.extra
+    records = data["records"][-(extra["limit"] or 20) :]
+    rows = [
+        (
+            f"{record['n']:,}",
+            html.quiet(_day(record["time"])),
+            html.strong(record["action"]),
+            html.note_text(*_change(record)),
+            html.quiet(record["evidence"] or ""),
+            html.quiet(record["by"] or ""),
+        )
+        for record in records
+    ]
+    verdict = html.chip("✓ chain whole" if data["verified"]["ok"] else "▲ chain broken")
+    title = html.head(html.strong(count(len(data["records"]), "record")), verdict, html.code(data["head"][:16]))
+    return html.card(title, html.table(("n", "Time (UTC)", "Action", "What", "Why", "Who"), rows, right=(0,)))
+
+
+def _change(record: dict[str, Any]) -> list[object]:
+    """Return a record's before, struck out, and its after."""
+    pieces: list[object] = []
+    if record["before"]:
+        pieces += ["− ", html.tag("del", record["before"], style="opacity:.75")]
+    if record["after"]:
+        sign = html.tag("ins", record["after"], style="text-decoration:none") if record["before"] else record["after"]
+        pieces += ["\n+ " if record["before"] else "", sign]
+    return pieces
+
+
+def _written(outcome: Outcome) -> Markup:
+    """Draw a write as the lines of its text, with a bar for the room that is left in a block."""
+    first, *lines = as_text(outcome, width=None, prog=PROG).split("\n")
+    parts: list[object] = []
+    for line in lines:
+        parts += [line.strip(), html.BREAK]
+    headroom = outcome.data.get("headroom")
+    if headroom:
+        full = headroom["next_out"] is not None
+        used = html.bar(headroom["used"] / headroom["cap"] if headroom["cap"] else 1.0, full=full, width="120px")
+        parts[-2] = html.join([used, html.tag("span", " ", headroom_text(headroom, PROG))])
+    return html.card(html.head(html.strong("✓"), html.note_text(first)), html.foot(*parts[:-1]))
+
+
+def _status(outcome: Outcome) -> Markup:
+    data = outcome.data
+    first, *_ = as_text(outcome, width=None, prog=PROG).split("\n")
+    labels = {scope["id"]: scope["label"] for scope in data["scopes"]}
+    rows = [
+        (scope_name(scope["id"], labels), f"{scope['notes']:,}", html.code(scope["path"])) for scope in data["scopes"]
+    ]
+    journal = data["journal"]
+    checked = journal["verified"]
+    verdict = "chain not checked yet" if not checked else ("✓ chain whole" if checked["ok"] else "▲ chain broken")
+    return html.card(
+        html.head(html.strong(first)),
+        html.table(("Scope", "Notes", "File"), rows, right=(1,), widths={0: "20%", 1: "80px"}),
+        html.foot(
+            html.code(data["root"]),
+            f" · index {count(data['index']['notes'], 'note')}{'' if data['index']['fresh'] else ', to be refreshed'}",
+            f" · journal {count(journal['records'], 'record')}, {verdict}",
+        ),
+        *_notice(outcome.extra),
+    )
+
+
+_PICTURES: dict[str, Callable[[Outcome], Markup]] = {
+    "hits": _hits,
+    "notes": _notes,
+    "note": _note,
+    "view": _view,
+    "journal": _journal,
+    "status": _status,
+    "remembered": _written,
+    "changed": _written,
+}
