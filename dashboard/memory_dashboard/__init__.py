@@ -1,0 +1,1 @@
+"""Panel application."""
