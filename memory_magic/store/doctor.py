@@ -64,6 +64,14 @@ def cursor_of(index: Index) -> Cursor:
         return Cursor()
 
 
+def anchor_of(index: Index) -> tuple[int, str] | None:
+    """Return a record that the journal is known to have reached; None where the index cannot be read."""
+    try:
+        return index.anchor()
+    except (sqlite3.Error, DamagedIndexError):
+        return None
+
+
 def keep_verdict(writer: Writer, verdict: Verification) -> None:
     """Keep the result of a complete verify in the index, where the lock is free."""
     try:

@@ -39,9 +39,12 @@ def follow(bench: Bench) -> None:
 
 
 def follow_from_start(bench: Bench) -> None:
-    """Replay the whole journal into the index."""
+    """Replay the whole journal into the index; what it is known to have reached before stays as the anchor."""
     records = [record for record in bench.journal.records() if record.n]
+    known = bench.index.anchor()
     with bench.index.transaction():
+        if known is not None and not any((record.n, record.chain) == known for record in records):
+            bench.index.set_meta("anchor", {"n": known[0], "chain": known[1]})
         bench.index.clear_records()
         for scope in bench.index.scopes():
             bench.index.forget(scope)

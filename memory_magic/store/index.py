@@ -318,6 +318,12 @@ class Index:
         value = self.meta("journal")
         return Cursor(**value) if isinstance(value, dict) else Cursor()
 
+    def anchor(self) -> tuple[int, str] | None:
+        """Return number and chain of a record that the journal is known to have reached, or None."""
+        kept = self.meta("anchor")
+        cursor = Cursor(kept["n"], kept["chain"]) if isinstance(kept, dict) else self.cursor()
+        return (cursor.n, cursor.chain) if cursor.n else None
+
     def add_records(self, records: Sequence[JournalRecord], *, end: int | None = None) -> None:
         """Take records in after the cursor; call inside `transaction`."""
         if not records:

@@ -255,8 +255,7 @@ class Store:
 
     def _anchor(self) -> tuple[int, str] | None:
         index = self._indexes.reading()
-        cursor = doctor.cursor_of(index) if index is not None else None
-        return (cursor.n, cursor.chain) if cursor is not None and cursor.n else None
+        return doctor.anchor_of(index) if index is not None else None
 
     def findings(self) -> Findings:
         """Return what a person should know about the files: damage, look-alikes, rights, what blocks a write."""

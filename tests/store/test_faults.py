@@ -546,6 +546,19 @@ def test_a_damaged_journal_stops_nobody(root: Path, damage: Callable[[Path], Non
     assert again.remember("more").status == "saved"
 
 
+def test_a_shortened_journal_is_told_even_after_further_writes(root: Path) -> None:
+    """The index remembers how far the journal reached, so cutting its end is found, also later."""
+    store = Store(root)
+    store.remember_many([f"note {number}" for number in range(6)])
+    journal = root / "JOURNAL.md"
+    journal.write_bytes(journal.read_bytes()[: store.journal()[3].offset])
+    assert store.verify().faults == ("the journal ends before record 6, known from the index: its end is missing",)
+    store.remember("after")
+    store.remember_many(["more", "and more"])
+    assert any("record 6" in fault for fault in store.verify().faults)
+    assert len(store.list()) == 9
+
+
 # -- foreign files ---------------------------------------------------------------------------------------------
 
 
