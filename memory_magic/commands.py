@@ -204,11 +204,19 @@ def parse(command: Command, words: Sequence[str], prog: str) -> Namespace:
         if "\0" in word:
             raise UsageError("a word of the command holds a NUL character")
     parser = command.parser(prog)
-    options = words[: words.index("--")] if "--" in words else words
-    if {"-h", "--help"} & set(options):
+    at = words.index("--") if "--" in words else len(words)
+    if {"-h", "--help"} & set(words[:at]):
         # now, because parsing hides the positional arguments for a while
         parser.print_help()
-    return parser.parse_intermixed_args(list(words))
+    # argparse forgets the -- when options and positionals mix: what follows it travels under names without a dash
+    literal = {f"\0{place}": word for place, word in enumerate(words[at + 1 :])}
+    args = parser.parse_intermixed_args([*words[:at], *literal])
+    for name, value in vars(args).items():
+        if isinstance(value, list):
+            setattr(args, name, [literal.get(word, word) for word in value])
+        elif isinstance(value, str):
+            setattr(args, name, literal.get(value, value))
+    return args
 
 
 def run_words(command: Command, words: Sequence[str], context: Context, *, prog: str = "") -> tuple[Outcome, Namespace]:

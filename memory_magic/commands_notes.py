@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memory_magic.commands_base import Outcome
@@ -19,7 +20,7 @@ from memory_magic.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from memory_magic.commands_base import Context
     from memory_magic.store.records import Note, Written
@@ -32,6 +33,8 @@ LONG_NOTE_ADVICE: Final = (
     "That is a long note ({count:,} characters). Instructions of more than a few sentences work better in AGENTS.md "
     "or a skill; a note should be one fact or preference."
 )
+SHORT: Final = 10
+FEW: Final = 64
 ALL_SCOPES: Final = "all"
 _OPTION_LAST: Final = re.compile(r"\s(--pin|(?:-s|--scope)[\s=]\S+)\s*\Z")
 
@@ -149,10 +152,18 @@ def list_notes(context: Context, args: Namespace) -> Outcome:
     return Outcome("notes", data, _listing(store, notes, args.scope))
 
 
-def _listing(store: Store, notes: Iterable[Note], scope: str | None) -> dict[str, Any]:
+def short_ids(store: Store, notes: Sequence[Note], scope: str | None) -> dict[str, str]:
+    """Return the short id of each note; of a long listing only ids that begin alike are looked up."""
+    if len(notes) <= FEW:
+        return {note.id: store.short_id(note.id) for note in notes}
+    begun = Counter(note.id[:SHORT] for note in (store.list() if scope else notes))
+    return {note.id: store.short_id(note.id) if begun[note.id[:SHORT]] > 1 else note.id[:SHORT] for note in notes}
+
+
+def _listing(store: Store, notes: Sequence[Note], scope: str | None) -> dict[str, Any]:
     """Return what tables of notes show to people beside the JSON."""
     return {
-        "short": {note.id: store.short_id(note.id) for note in notes},
+        "short": short_ids(store, notes, scope),
         "labels": labels(store),
         "scope_notice": "" if scope else store.scope_notice,
         "scope": scope,
@@ -162,7 +173,7 @@ def _listing(store: Store, notes: Iterable[Note], scope: str | None) -> dict[str
 def get(context: Context, args: Namespace) -> Outcome:
     """Show one note with all that is known about it."""
     store = context.store()
-    note = store.get(_joined(args.target))
+    note = store.get(_joined(args.target), scope=args.scope)
     extra = _listing(store, [note], note.scope)
     extra |= {"section": [redacted(name) for name in note.section], "note_kind": note.kind, "n": note.n}
     return Outcome("note", note_json(note), extra)

@@ -201,6 +201,8 @@ def _status(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG
     data, extra = outcome.data, outcome.extra
     if not data["enabled"]:
         first = f"Memory is off: nothing is put into any prompt ({prog} config set enabled on switches it on)."
+    elif extra["off_here"]:
+        first = "Memory is off in this project (.memory-magic.toml says so): nothing is put into a prompt here."
     elif not extra["use"]:
         first = "Memory is on, but use_memories is off: nothing is put into any prompt."
     else:
@@ -329,8 +331,14 @@ def _findings(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: A
 def _ran(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG001 -- printers share a signature
     lines = []
     for output in outcome.data["outputs"]:
-        facts = ", ".join(f"{name} {one_line(value)}" for name, value in output.items() if value not in {None, ""})
-        lines.append(plain(facts))
+        found = "memories found" if output["status"] == "output" else one_line(output["status"]).replace("_", " ")
+        facts = [f"{output['input_tokens']:,} tokens read", *(["cut"] if output["truncated"] else [])]
+        if output["redacted"]:
+            facts.append(f"{count(sum(output['redacted'].values()), 'secret')} taken out")
+        lines.append(f"{one_line(output['source'])} session {one_line(output['session'])}: {found}")
+        lines.append(f"  {', '.join(facts)}, by {one_line(output['model'])}")
+        if output["path"]:
+            lines.append(f"  {plain(output['path'])}")
     return "\n".join(lines + [f"▲ {plain(error)}" for error in outcome.data["errors"]])
 
 

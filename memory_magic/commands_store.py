@@ -36,7 +36,7 @@ def view(context: Context, args: Namespace) -> Outcome:
 
     store = context.store(read_only=True)
     data: dict[str, Any] = memory_block(store, settings=store.settings).as_json()
-    sent = store.settings.enabled and store.settings.use_memories
+    sent = store.settings.enabled and store.settings.use_memories and not store.is_off_here
     omitted = [note for section in data["sections"] for note in section.get("omitted", ())]
     extra = {
         "notice": PREVIEW if sent else NOT_SENT,
@@ -55,34 +55,28 @@ def _left_out(store: Store, note_id: str) -> dict[str, Any]:
     return {"short": store.short_id(note_id), "text": redacted(note.text), "characters": len(note.text)}
 
 
-def _plain(value: Any) -> Any:
-    """Return a report (records, mappings, tuples) as plain JSON values."""
-    from dataclasses import fields, is_dataclass
-
-    if is_dataclass(value):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 def status(context: Context, args: Namespace) -> Outcome:
     """Say what is remembered where, and whether anything reaches a prompt."""
     store = context.store()
     found = store.status()
+    counts = {scope.id: scope.notes for scope in found.scopes}
     data = {
         "root": found.root,
         "enabled": store.settings.enabled,
         "scopes": [
-            {"id": scope.id, "label": scope.label, "notes": scope.notes, "path": scope.path}
-            for scope in found.scopes
-            if args.scope in {None, "all", scope.id} or (args.scope == "workspace" and scope.id != "global")
+            {
+                "id": scope.id,
+                "label": scope.label,
+                "notes": counts[scope.id] if scope.id in counts else len(store.list(scope.id)),
+                "path": str(scope.memory_file),
+            }
+            for scope in store.scopes_named(args.scope)
         ],
         "index": {"notes": found.index_notes, "schema": found.index_schema, "fresh": found.index_fresh},
         "journal": {"records": found.journal_records, "head": found.journal_head, "verified": found.verified},
         "settings": settings_json(store.settings),
     }
-    extra = {"scope_notice": found.scope_notice, "use": store.settings.use_memories, "switch": context.run("config")}
+    extra = {"scope_notice": found.scope_notice, "use": store.settings.use_memories, "off_here": store.is_off_here}
     return Outcome("status", data, extra)
 
 
@@ -257,7 +251,7 @@ def run(context: Context, args: Namespace) -> Outcome:
     errors: list[str] = []
     for path in args.session:
         try:
-            outputs.append(_plain(run_session(Path(path).expanduser(), store=store)))
+            outputs.append(run_session(Path(path).expanduser(), store=store).as_json())
         except MemoryMagicError as error:
             if len(args.session) == 1:
                 raise

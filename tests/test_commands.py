@@ -327,6 +327,9 @@ def test_scopes_of_two_repositories(run: Run, git_repo: Callable[..., Path]) -> 
     assert run("list", "--scope", "all", cwd=b).data["notes"][0]["id"] == note
     assert run("list", "--scope", "workspace", cwd=a).data["notes"][0]["id"] == note
     assert run("list", "-s", "global", cwd=a).data["notes"] == []
+    assert [scope["notes"] for scope in run("status", "-s", "all", cwd=b).data["scopes"]] == [0, 0, 1]
+    assert [scope["notes"] for scope in run("status", "-s", "workspace", cwd=a).data["scopes"]] == [1]
+    assert run("get", note, "-s", "all", cwd=b).data["text"] == "alpha secret plan"
     with pytest.raises(UsageError, match="one scope"):
         run("remember", "--scope", "all", "x", cwd=a)
 
@@ -467,6 +470,32 @@ def test_run_needs_a_session_and_memory_switched_on(run: Run, tmp_path: Path) ->
     assert "▲" in as_text(outcome)
 
 
+def test_run_extracts_a_real_session(run: Run, data: Path, root: Path) -> None:
+    """A Codex rollout becomes a stage-one file below the root; the reply names it, a second run is the same."""
+    session = next(data.rglob("rollout-2026-11-30T18-38-49-*.jsonl"))
+    run("config", "set", "enabled", "on")
+    outcome = run("run", "--session", str(session))
+    (output,) = outcome.data["outputs"]
+    assert output["source"] == "codex"
+    assert output["status"] in {"output", "no_output"}
+    assert Path(str(output["path"])).is_relative_to(root)
+    assert str(output["path"]) in as_text(outcome)
+    assert json.loads(as_json(outcome))["outputs"][0]["model"] == "offline"
+    again = run("run", "--session", str(session)).data["outputs"][0]
+    assert again["path"] == output["path"]
+
+
+def test_project_that_wants_no_memory(run: Run, tmp_path: Path) -> None:
+    """Where .memory-magic.toml says `memory = "off"`, status and view say that nothing is sent here."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".memory-magic.toml").write_text('memory = "off"\n')
+    run("config", "set", "enabled", "on")
+    run("remember", "Use tabs")
+    assert as_text(run("status", cwd=project)).startswith("Memory is off in this project")
+    assert "not sent" in as_text(run("view", cwd=project))
+
+
 def test_dashboard_is_started_by_the_shell_that_can(run: Run, root: Path) -> None:
     """The command hands root, port and browser to the shell; without one it says what to type."""
     seen: dict[str, Any] = {}
@@ -518,6 +547,15 @@ def test_help_of_each_command_is_made_from_its_row() -> None:
         assert f"memory-magic {command.name}" in text
         for argument in (*command.arguments, *COMMON):
             assert str(argument.options.get("metavar", argument.flags[0])) in text
+
+
+def test_words_after_two_dashes_are_text(run: Run) -> None:
+    """What follows `--` is text, however much it looks like an option, also beside real options."""
+    for text in ("-s is an option", "--pin", "--json --", "-h", "--scope=x"):
+        assert run("remember", "--pin", "--", text).data["status"] == "saved"
+        assert run("get", "--", text).data["text"] == text
+    revised = run("revise", "--evidence", "why", "--", "--pin", "-n", "3")
+    assert run("get", revised.data["id"]).data["text"] == "-n 3"
 
 
 @pytest.mark.parametrize("word", ["\udc80", "a\0b"])

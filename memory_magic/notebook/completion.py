@@ -38,11 +38,19 @@ def offers(text: str, candidates: Callable[[str, str], Sequence[str]]) -> list[s
     if name is None:
         return []
     if not name:
-        _, name, before = commands.split_name(before)
+        common, name, before = commands.split_name(before)
         if name is None:
-            return _starting(begun, [*commands.COMMANDS, *_flags(COMMON, begun)])
+            return _first_word(common, begun)
     command = commands.COMMANDS.get(name)
     return _for_command(command, before, begun, candidates) if command else []
+
+
+def _first_word(before: Sequence[str], begun: str) -> list[str]:
+    """Return the offers before a command is named: a common option's value, an option, a command."""
+    waiting = [item for item in COMMON if before and before[-1] in item.flags and item.takes_value]
+    if waiting:
+        return _starting(begun, SCOPES if waiting[0].completes == "scope" else ())
+    return _starting(begun, [*commands.COMMANDS, *_flags(COMMON, begun)])
 
 
 def _for_command(

@@ -238,6 +238,12 @@ def _status(outcome: Outcome) -> Markup:
     )
 
 
+def _served(outcome: Outcome) -> Markup:
+    address = outcome.data["address"]
+    link = html.tag("a", address, href=address, target="_blank", rel="noopener", style=f"color:{html.LINK}")
+    return html.card(html.head(html.strong("Dashboard"), link), html.foot("It ends with the kernel."))
+
+
 _PICTURES: dict[str, Callable[[Outcome], Markup]] = {
     "hits": _hits,
     "notes": _notes,
@@ -245,6 +251,7 @@ _PICTURES: dict[str, Callable[[Outcome], Markup]] = {
     "view": _view,
     "journal": _journal,
     "status": _status,
+    "served": _served,
     "remembered": _written,
     "changed": _written,
 }

@@ -328,7 +328,8 @@ def test_tab_leaves_other_places_alone(shell: InteractiveShell, root: Path) -> N
     """Where we have nothing to offer IPython's own completion works, and a broken store is no error."""
     shell.user_ns["some_long_name"] = 1
     assert "some_long_name" in complete(shell, "some_long_n")
-    assert not complete(shell, "%memory nosuch ")
+    assert "global" not in complete(shell, "%memory nosuch ")
+    assert "search" not in complete(shell, "%other se")
     root.mkdir()
     (root / "config.toml").write_text("[memories]\nx = 1\n")
     assert not [one for one in complete(shell, "%memory get ab") if re.fullmatch("[0-9a-z]{10}", one)]
