@@ -117,9 +117,11 @@ class FileState:
 
     def apply(self, records: Iterable[JournalRecord]) -> None:
         """Let *known* follow *records* of this scope, in place."""
-        state = {self.scope.id: self.known}
-        for record in records:
-            apply(state, record)
+        apply_all(self.known, self.scope.id, records)
+
+    def know(self, known: dict[str, Known]) -> None:
+        """Replace what is known."""
+        self._known = known
 
     def moved_to(self, content: files.Content, document: Document | None = None) -> None:
         """Take in what the file reads now."""
@@ -136,6 +138,12 @@ class FileState:
     def lines(self) -> dict[str, int]:
         """Return where each note begins."""
         return {one: note.block.line for one, note in self.document.notes.items()}
+
+
+def apply_all(known: dict[str, Known], scope: str, records: Iterable[JournalRecord]) -> None:
+    """Let *known* notes of *scope* follow *records*, in place."""
+    for record in records:
+        apply({scope: known}, record)
 
 
 def resolved(path: Path) -> str:

@@ -100,7 +100,7 @@ def findings(root: Path, scopes: Sequence[Scope], journal: Journal, anchor: tupl
     """Look at every file that the store reads, and at what lies beside it."""
     if not root.is_dir():
         return []
-    found = [*_of_journal(journal, anchor), *_of_rights(root), *_of_disk(root)]
+    found = [*_of_journal(journal, anchor), *_of_rights(root), *_of_links(root), *_of_disk(root)]
     for scope in scopes:
         found += [*_of_file(scope), *_of_neighbours(scope.path)]
     return [*found, *_of_neighbours(root)]
@@ -172,6 +172,13 @@ def _of_rights(root: Path) -> Iterator[Finding]:
         if not stat.S_ISLNK(mode) and mode & (stat.S_IRWXG | stat.S_IRWXO):
             right = "0700" if stat.S_ISDIR(mode) else "0600"
             yield Finding("rights", f"others may read this ({stat.S_IMODE(mode):04o})", str(path), f"chmod {right} it")
+
+
+def _of_links(root: Path) -> Iterator[Finding]:
+    for path in sorted((root / "workspace").glob("*")):
+        if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
+            text = "this workspace is a link that leads out of the store, so it is neither read nor written"
+            yield Finding("link", text, str(path), "put a real folder there; only the file MEMORY.md may be a link")
 
 
 def _of_disk(root: Path) -> Iterator[Finding]:

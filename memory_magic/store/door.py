@@ -16,11 +16,11 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from memory_magic.errors import ChangedMeanwhileError, MemoryMagicError
 from memory_magic.store import files
-from memory_magic.store.bench import document_of, redacted
+from memory_magic.store.bench import apply_all, document_of, redacted
 from memory_magic.store.journal_format import Draft
 from memory_magic.store.note import encode
 from memory_magic.store.observe import differences
@@ -29,13 +29,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_magic.store.bench import Bench, FileState
+    from memory_magic.store.note import Document
     from memory_magic.store.operations import Operation
     from memory_magic.store.records import JournalRecord
+    from memory_magic.store.replay import Known
 
 PATIENCE: Final = 3.0
 HASH_SHOWN: Final = 16
 HAND: Final = "an edit of the file"
-_TEMP: Final = re.compile(r"\.MEMORY\.md\.(\d+)(?:-(\d+))?\.([0-9a-f]{16})\.(new|old|part)$")
+OLD_SECONDS: Final = 1.0
+OLD_MOST: Final = 8
+_TICK_NS: Final = 20_000_000  # no clock tick is longer than 10 ms
+_TEMP: Final = re.compile(r"\.MEMORY\.md\.(\d+)(?:-(\d+))?\.([0-9a-f]{16})(?:\.(\d+)-[0-9a-f]+)?\.(new|old|part)$")
 
 
 class LockLostError(Exception):
@@ -44,13 +49,24 @@ class LockLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Temp:
-    """A temp file beside a MEMORY.md: numbers of the records it belongs to, hash that its name promises, state."""
+    """A temp file beside a MEMORY.md: numbers of the records it belongs to, hash that its name promises, state.
+
+    *mtime_ns* of a predecessor is that of its content when it was looked at, or 0 where that was too fresh to trust.
+    """
 
     path: str
     first: int
     last: int
     hash: str
+    mtime_ns: int
     state: str
+
+    def is_untouched(self) -> bool:
+        """Tell whether nobody wrote to a predecessor after it was looked at."""
+        if files.stat_file(self.path).mtime_ns == self.mtime_ns:
+            return True
+        content = files.read(self.path)
+        return content.data is None or content.hash.startswith(self.hash)
 
 
 def temps(target: str) -> list[Temp]:
@@ -61,7 +77,8 @@ def temps(target: str) -> list[Temp]:
         for name in os.listdir(directory):  # noqa: PTH208
             if name.startswith(".MEMORY.md.") and (match := _TEMP.fullmatch(name)):
                 path = f"{directory}{os.sep}{name}"
-                found.append(Temp(path, int(match[1]), int(match[2] or match[1]), match[3], match[4]))
+                first, last, mtime = int(match[1]), int(match[2] or match[1]), int(match[4] or 0)
+                found.append(Temp(path, first, last, match[3], mtime, match[5]))
     return sorted(found, key=lambda temp: (temp.first, temp.path))
 
 
@@ -93,21 +110,46 @@ def swap(temporary: str, target: str, *, expect_absent: bool) -> bool:
     )
 
 
-def keep_old(temporary: str, content_hash: str) -> None:
-    """Keep what came out until the next writer has looked at it once more."""
+def keep_old(temporary: str, content_hash: str, signature: files.Signature) -> None:
+    """Keep what came out, as it was looked at, until a later writer has looked at it once more.
+
+    The name is unique: two predecessors of equal bytes may be two files, each open in an editor.
+    """
     stem = temporary.rsplit(".", 2)[0]
+    mtime = signature.mtime_ns if time.time_ns() - signature.mtime_ns > _TICK_NS else 0
     with files.disk_errors(temporary):
-        os.replace(temporary, f"{stem}.{content_hash[:HASH_SHOWN]}.old")  # noqa: PTH105
+        os.replace(  # noqa: PTH105
+            temporary, f"{stem}.{content_hash[:HASH_SHOWN]}.{mtime}-{os.urandom(4).hex()}.old"
+        )
+
+
+def settled_old(found: list[Temp]) -> list[Temp]:
+    """Return the predecessors that have been kept long enough, and the oldest of too many."""
+    old = [temp for temp in found if temp.state == "old"]
+    now = time.time_ns()
+    ages = [now - files.stat_file(temp.path).ctime_ns for temp in old]
+    return [
+        temp for at, temp in enumerate(old) if ages[at] > OLD_SECONDS * 1e9 or at < len(old) - OLD_MOST or ages[at] < 0
+    ]
 
 
 def looks_torn(state: FileState, content: files.Content) -> bool:
     """Tell whether *content* looks like an editor's half-finished save: empty, or most known notes missing."""
     if not state.known:
         return False
-    if not content.data:
+    if not content.data or not _is_utf8(content.data):
         return True
     notes = document_of(state.scope, state.path, content).notes
     return 2 * sum(one not in notes for one in state.known) > len(state.known)
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Tell whether *data* ends with a whole character; a save cut in its midst does not."""
+    try:
+        data[-4:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason != "unexpected end of data"
+    return True
 
 
 class Passage:
@@ -120,12 +162,15 @@ class Passage:
         self.records = records
         self.numbers = (records[0].n, records[-1].n)
         self.deadline = time.monotonic() + PATIENCE
-        self.left_over: list[str] = []
+        self.merged = False
+        self._left_over: list[tuple[str, files.Content]] = []
+        self._before: dict[str, Known] = {}
 
     def run(self, temporary: str, data: bytes, before_hash: str | None = None) -> bytes:
         """Bring the temp file with *data* in place and return the bytes that stand there at the end.
 
-        *before_hash* is the hash of the bytes that the change was built on, where the caller has it already.
+        *before_hash* is the hash of the bytes that the change was built on, where the caller has it already. After an
+        editor's save was merged (*merged*) the state has taken in the change's records and the editor's.
         """
         expected, expected_hash = self.state.content.data, before_hash
         while True:
@@ -135,40 +180,42 @@ class Passage:
                 break
             out = files.read(temporary)
             if out.data == expected:
-                keep_old(temporary, expected_hash or out.hash)
+                keep_old(temporary, expected_hash or out.hash, out.signature)
                 break
             saved = files.read_settled(temporary, lambda content: looks_torn(self.state, content))
-            self.left_over.append(temporary)
+            self._left_over.append((temporary, saved))
             expected, expected_hash = data, None
             temporary, data = self._rebuild(saved, temporary, data)
         self._finish()
         return data
 
     def _rebuild(self, saved: files.Content, temporary: str, live: bytes) -> tuple[str, bytes]:
-        """Journal what the editor changed, apply the change to its bytes, and return the next temp file."""
-        self._take_in(saved)
-        document = self.state.document
+        """Apply the change to what an editor saved, journal what the editor changed, and return the next temp file."""
+        state = self.state
+        if not self.merged:
+            self.merged, self._before = True, dict(state.known)
+            state.apply(self.records)
+            state.moved_to(state.content, document_of(state.scope, state.path, files.Content(live, saved.signature)))
+        document = document_of(state.scope, state.path, saved)
         try:
             if time.monotonic() > self.deadline:
-                raise ChangedMeanwhileError("an editor keeps saving the memory file", where=self.state.path)
+                raise ChangedMeanwhileError("an editor keeps saving the memory file", where=state.path)
+            document.require_writable()
             result = document if self.operation.is_done(document) else self.operation.apply(document)
         except MemoryMagicError as error:
             self._put_back(temporary, live, saved.data or b"")
-            self._cancel(error)
+            self._cancel(saved, document, error)
+        # compared with our change in it, the save differs by what the editor did, and by nothing else
+        records = self._observe(state.known, state.order, result)
+        state.apply(records)
+        apply_all(self._before, state.scope.id, records)
         data = encode(result.text)
-        return write_temp(self.state.path, self.numbers, data, files.sha256(data))[0], data
+        state.moved_to(files.Content(data, files.Signature()), result)
+        return write_temp(state.path, self.numbers, data, files.sha256(data))[0], data
 
-    def _take_in(self, saved: files.Content) -> None:
-        state = self.state
-        order = state.order
-        document = document_of(state.scope, state.path, saved)
-        drafts = [
-            Draft(draft.action, draft.fields | {"by": HAND})
-            for draft in differences(state.known, order, document, redacted)
-            if not (draft.fields.get("id") in self.operation.added and "before" not in draft.fields)
-        ]
-        state.apply(self.bench.record(drafts))
-        state.moved_to(saved, document)
+    def _observe(self, known: dict[str, Known], order: Sequence[str], document: Document) -> list[JournalRecord]:
+        found = differences(known, order, document, redacted)
+        return self.bench.record([Draft(draft.action, draft.fields | {"by": HAND}) for draft in found])
 
     def _put_back(self, temporary: str, live: bytes, saved: bytes) -> None:
         """Exchange until what comes out is what we put there last: the newest save stays."""
@@ -183,21 +230,30 @@ class Passage:
             ours = saved
             saved = out
 
-    def _cancel(self, error: MemoryMagicError) -> None:
-        scope = self.state.scope.id
-        drafts = [Draft("cancel", {"scope": scope, "cancels": str(record.n)}) for record in self.records]
-        self.bench.record(drafts)
+    def _cancel(self, saved: files.Content, document: Document, error: MemoryMagicError) -> NoReturn:
+        """Take the change back in the journal, and let the editor's save be what is known."""
+        state = self.state
+        self.bench.record(
+            [
+                Draft("cancel", {"scope": state.scope.id, "id": record.id or "", "cancels": str(record.n)})
+                for record in self.records
+            ]
+        )
+        state.know(self._before)
+        if document.is_text:
+            order = [one for one in document.notes if one in self._before]
+            order += [one for one in self._before if one not in document.notes]
+            state.apply(self._observe(state.known, order, document))
+        state.moved_to(saved, document)
         self._finish()
         raise ChangedMeanwhileError(
             f"the note was changed in an editor meanwhile, so nothing was done ({error.what})",
-            where=self.state.path,
+            where=state.path,
             hint="look at the file and try again",
         ) from error
 
     def _finish(self) -> None:
-        for path in self.left_over:
-            with contextlib.suppress(FileNotFoundError):
-                content = files.read(path)
-                if content.data is not None:
-                    keep_old(path, content.hash)
+        for path, content in self._left_over:
+            if files.stat_file(path) != files.Signature():
+                keep_old(path, content.hash, content.signature)
         files.sync_directory(os.path.dirname(self.state.path))  # noqa: PTH120

@@ -154,9 +154,14 @@ class Document:
                     f"the memory file {sentence}", where=self.where, hint="mend it in an editor, then try again"
                 )
 
+    @property
+    def is_text(self) -> bool:
+        """Tell whether the file is text at all."""
+        return "\0" not in self.text
+
     def require_text(self) -> None:
         """Raise `FileStateError` where the file is no text: its notes are then neither read nor journalled as gone."""
-        if "\0" in self.text:
+        if not self.is_text:
             raise FileStateError(
                 "the memory file holds NUL bytes, so it is no UTF-8 text and none of it is read",
                 where=self.where,

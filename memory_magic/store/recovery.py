@@ -15,51 +15,40 @@ from typing import TYPE_CHECKING, Final
 
 from memory_magic.errors import MemoryMagicError
 from memory_magic.store import door, files
-from memory_magic.store.bench import FileState, document_of, redacted
+from memory_magic.store.bench import FileState, document_of, redacted, resolved
 from memory_magic.store.journal_format import Draft
 from memory_magic.store.note import Document, encode
-from memory_magic.store.operations import Append, appended, from_record
+from memory_magic.store.operations import Append, appended, from_record, from_records
+from memory_magic.store.records import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memory_magic.store.bench import Bench
-    from memory_magic.store.records import JournalRecord, Scope
+    from memory_magic.store.records import JournalRecord
     from memory_magic.store.replay import Known
 
 RECOVERED: Final = "recovery of an interrupted write"
-_UNTOUCHED_NS: Final = 20_000_000  # a clock tick is at most 10 ms
 _FOREIGN_SECONDS: Final = 3600.0
 
 
 def recover(bench: Bench, scope: Scope, path: str, known: dict[str, Known]) -> bool:
     """Settle every temp file beside *path*; tell whether there was any. *known* is the journal's view of the scope."""
     found = door.temps(path)
+    for temp in door.settled_old(found):
+        _look_once_more(bench, scope, path, known, temp)
     for temp in found:
         if temp.state == "part":
             files.remove(temp.path)
-        elif temp.state == "old":
-            _look_once_more(bench, scope, path, known, temp)
-        else:
+        elif temp.state == "new":
             _settle(bench, scope, path, known, temp)
     return bool(found)
 
 
-def is_untouched(path: str) -> bool:
-    """Tell whether nobody wrote to a file since it was renamed: a rename sets ctime alone, a write sets both."""
-    try:
-        status = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return False
-    return status.st_ctime_ns - status.st_mtime_ns > _UNTOUCHED_NS
-
-
 def _look_once_more(bench: Bench, scope: Scope, path: str, known: dict[str, Known], temp: door.Temp) -> None:
-    if not is_untouched(temp.path):
-        content = files.read(temp.path)
-        if content.data is not None and not content.hash.startswith(temp.hash):
-            saved = document_of(scope, temp.path, content)
-            _merge(bench, _state(scope, path, known), saved, gone=())
+    if not temp.is_untouched():
+        saved = document_of(scope, temp.path, files.read(temp.path))
+        _merge(bench, _state(scope, path, known), saved, gone=(), since=temp.first)
     files.remove(temp.path)
 
 
@@ -71,6 +60,7 @@ def _settle(bench: Bench, scope: Scope, path: str, known: dict[str, Known], temp
     if not content.hash.startswith(temp.hash):
         _merge_save(bench, scope, path, known, temp, records)
     elif records:
+        records = _destination_first(bench, scope, records)
         _do_again(bench, _state(scope, path, known), records)
     elif temp.first > bench.tail.n + 1 and time.time() - os.stat(temp.path).st_mtime < _FOREIGN_SECONDS:  # noqa: PTH116
         return  # of another machine, brought by a sync tool, perhaps still under way
@@ -88,20 +78,36 @@ def _records(bench: Bench, scope: Scope, temp: door.Temp) -> list[JournalRecord]
         return []
     start = bench.index.offset_of(temp.first)
     found = (record for record in bench.journal.records(start) if temp.first <= record.n <= temp.last)
-    return [record for record in found if record.scope == scope.id]
+    return [record for record in found if scope.id in {record.scope, record.fields.get("to")}]
+
+
+def _destination_first(bench: Bench, scope: Scope, records: list[JournalRecord]) -> list[JournalRecord]:
+    """Bring a promoted note to where it goes before it leaves: a reader may see both, never neither.
+
+    Return the records that still count: what could not be brought there stays where it is.
+    """
+    from memory_magic.store.scope import safe_directory
+
+    away = [record for record in records if record.action == "promote" and record.scope == scope.id]
+    root = scope.path.parents[scope.id.count("/")]
+    for to in {record.fields.get("to", "") for record in away}:
+        other = Scope(to, safe_directory(root, to))
+        recover(bench, other, resolved(other.memory_file), bench.index.known(to))
+    cancelled = bench.journal.cancelled() if any(record.action == "promote" for record in records) else frozenset()
+    return [record for record in records if record.n not in cancelled]
 
 
 def _do_again(bench: Bench, state: FileState, records: list[JournalRecord]) -> None:
     """Apply the recorded operations to the present bytes; one whose note is gone is cancelled."""
     document = state.document
-    for record in records:
-        operation = from_record(record)
-        if operation is None or operation.is_done(document):
+    for operation, batch in from_records(records, state.scope.id):
+        if operation.is_done(document):
             continue
         try:
             document = operation.apply(document)
         except MemoryMagicError:
-            bench.record([Draft("cancel", {"scope": record.scope, "cancels": str(record.n), "by": RECOVERED})])
+            told = {"scope": state.scope.id, "by": RECOVERED}
+            bench.record([Draft("cancel", told | {"id": one.id or "", "cancels": str(one.n)}) for one in batch])
     _bring_in(bench, state, document, records)
 
 
@@ -112,23 +118,28 @@ def _merge_save(
     state = _state(scope, path, known)
     settled = files.read_settled(temp.path, lambda content: door.looks_torn(state, content))
     saved = document_of(scope, temp.path, settled)
-    operations = [operation for record in records if (operation := from_record(record))]
+    operations = [operation for record in records if (operation := from_record(record, scope.id))]
     added = {one for operation in operations for one in operation.added}
     taken = {one for operation in operations for one in operation.taken}
-    base = (set(known) - added) | taken
+    # what was journalled after this temp file cannot have been taken out by a save before it
+    base = ({one for one, note in known.items() if note.n < temp.first} - added) | taken
     gone = [one for one in base if one not in saved.notes and one not in taken]
     if 2 * len(gone) > len(base):
         gone = []  # an editor that died in mid save: what it lost is not what its person took out
-    _merge(bench, state, saved, gone)
+    _merge(bench, state, saved, gone, since=temp.first)
 
 
-def _merge(bench: Bench, state: FileState, saved: Document, gone: Iterable[str]) -> None:
-    """Bring into the file what *saved* has and it lacks, and take out *gone*; records first, then the door."""
+def _merge(bench: Bench, state: FileState, saved: Document, gone: Iterable[str], *, since: int) -> None:
+    """Bring into the file what *saved* has and it lacks, and take out *gone*; records first, then the door.
+
+    A note that the journal knew before record *since* and that the file lacks was taken out since: it stays out.
+    """
     document = state.document
     come = [
         note
         for one, note in saved.notes.items()
-        if one not in document.notes and (one in state.known or not bench.index.knows_id(one))
+        if one not in document.notes
+        and (state.known[one].n >= since if one in state.known else not bench.index.knows_id(one))
     ]
     leave = [document.notes[one] for one in gone if one in document.notes]
     if not come and not leave:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from memory_magic import settings as settings_module
-from memory_magic.errors import ReadOnlyStoreError, ScopeError
+from memory_magic.errors import FileStateError, ReadOnlyStoreError, ScopeError
 from memory_magic.store import doctor, files, gate
 from memory_magic.store import scope as scope_module
 from memory_magic.store.ids import shown_length
@@ -164,7 +164,10 @@ class Store:
         for name in names:
             one = f"workspace/{name}"
             if one not in found and _HEX.fullmatch(name):
-                path = scope_module.safe_directory(self.root, one)
+                try:
+                    path = scope_module.safe_directory(self.root, one)
+                except FileStateError:
+                    continue  # it leads out of the store; doctor names it
                 content = scope_module.read_scope_file(path)[0] or scope_module.ScopeFile()
                 found[one] = Scope(one, path, content.label, content.origin)
         return tuple(found.values())

@@ -20,7 +20,6 @@ from memory_magic.store import journal_format as form
 from memory_magic.store.bench import (
     Bench,
     FileState,
-    document_of,
     now_ns,
     redacted,
     resolved,
@@ -33,7 +32,7 @@ from memory_magic.store.index import DamagedIndexError, Row, Source
 from memory_magic.store.note import SEPARATOR, blocked_error, encode
 from memory_magic.store.observe import differences
 from memory_magic.store.operations import Append
-from memory_magic.store.recovery import is_untouched, recover
+from memory_magic.store.recovery import recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,17 +130,17 @@ class Writer:
         state = FileState(scope, path, files.Content(None, files.Signature()), lambda: known)
         state.moved_to(files.read_settled(path, lambda content: door.looks_torn(state, content)))
         state.document.require_text()
-        self._journal_difference(bench, state, source)
+        self._journal_difference(bench, state, source, list(state.known))
         bench.commit(source_of(state), rows_of(state.document, state.known))
         return state
 
-    def _journal_difference(self, bench: Bench, state: FileState, source: Source | None) -> None:
+    def _journal_difference(self, bench: Bench, state: FileState, source: Source | None, order: list[str]) -> None:
         first = not state.known and (source is None or not source.path)
         extra = {"by": FIRST_SIGHT if first else door.HAND}
         mtime = state.content.signature.mtime_ns
         if source is not None and source.signature.mtime_ns < mtime <= now_ns():
             extra["mtime"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(mtime / 1e9))
-        found = differences(state.known, list(state.known), state.document, redacted)
+        found = differences(state.known, order, state.document, redacted)
         records = bench.record([form.Draft(draft.action, draft.fields | extra) for draft in found])
         state.apply(records)
         lost = [record for record in records if "before" in record.fields and "after" not in record.fields]
@@ -204,7 +203,8 @@ class Writer:
         records = bench.number(operation.drafts(None))
         temporary, written = door.write_temp(path, (records[0].n, records[-1].n), new, before.hexdigest())
         passage = door.Passage(bench, state, operation, _journal(bench, records, temporary))
-        if self._run(passage, temporary, new, source.hash) != new:
+        self._run(passage, temporary, new, source.hash)
+        if passage.merged:
             return self._settle(bench, state, passage)
         grown = Source(
             scope.id, path, still_ours(path, written), before.hexdigest(), place.after(chunk, operation.height)
@@ -216,7 +216,8 @@ class Writer:
         records = bench.number(operation.drafts(state.document))
         temporary, written = door.write_temp(state.path, (records[0].n, records[-1].n), new, files.sha256(new))
         passage = door.Passage(bench, state, operation, _journal(bench, records, temporary))
-        if self._run(passage, temporary, new) != new:
+        self._run(passage, temporary, new)
+        if passage.merged:
             return self._settle(bench, state, passage)
         state.apply(passage.records)
         state.moved_to(files.Content(new, still_ours(state.path, written)), result)
@@ -229,23 +230,27 @@ class Writer:
         except ChangedMeanwhileError:
             # the editor's changes are journalled and its file stands: the index may follow at once
             state = passage.state
-            passage.bench.commit(source_of(state), rows_of(state.document, state.known))
+            if state.document.is_text:
+                passage.bench.commit(source_of(state), rows_of(state.document, state.known))
             raise
 
     def _settle(self, bench: Bench, state: FileState, passage: door.Passage) -> Outcome:
         """Read the file again after an editor's save was merged, and tell the index."""
-        state.apply(passage.records)
-        content = files.read(state.path)
-        state.moved_to(content, document_of(state.scope, state.path, content))
-        self._journal_difference(bench, state, None)
+        order = state.order
+        state.moved_to(files.read(state.path))
+        state.document.require_text()
+        self._journal_difference(bench, state, None, order)
         bench.commit(source_of(state), rows_of(state.document, state.known))
         return Outcome(state.path, state.lines, tuple(passage.records), tuple(bench.notices))
 
 
 def _tidy(path: str) -> bool:
     """Remove predecessors that nobody touched; tell whether no other temp file stands beside *path*."""
-    for temp in door.temps(path):
-        if temp.state != "old" or not (is_untouched(temp.path) or files.read(temp.path).hash.startswith(temp.hash)):
+    found = door.temps(path)
+    if any(temp.state != "old" for temp in found):
+        return False
+    for temp in door.settled_old(found):
+        if not temp.is_untouched():
             return False
         files.remove(temp.path)
     return True

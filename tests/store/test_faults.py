@@ -350,8 +350,9 @@ def test_an_editor_that_never_rests_wins(root: Path, monkeypatch: pytest.MonkeyP
     check(Store(root))
 
 
-def test_an_editor_that_had_the_old_file_open_is_not_lost(root: Path) -> None:
-    """What is written into the predecessor after the exchange is merged by the next writer."""
+def test_an_editor_that_had_the_old_file_open_is_not_lost(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written into the predecessor after the exchange is merged by a later writer."""
+    monkeypatch.setattr(door, "OLD_SECONDS", 0)
     store = Store(root)
     store.remember("one")
     with memory(store).open("r+", encoding="utf-8") as editor:
@@ -581,6 +582,18 @@ def test_a_scope_directory_that_leads_outside_is_refused(root: Path, tmp_path: P
     with pytest.raises(FileStateError, match="outside"):
         Store(root)
     assert list(outside.iterdir()) == []
+
+
+def test_a_workspace_link_that_leads_outside_holds_nobody_up(root: Path, tmp_path: Path) -> None:
+    """One planted link is skipped and named; the other scopes can be read and written."""
+    store = Store(root)
+    store.remember("one")
+    (root / "workspace").mkdir(mode=0o700)
+    link = root / "workspace" / ("a" * 64)
+    link.symlink_to(tmp_path)
+    assert [note.text for note in store.list("all")] == ["one"]
+    store.retire("one", evidence="x")
+    assert [finding.where for finding in store.findings() if finding.kind == "link"] == [str(link)]
 
 
 def test_rights_that_are_too_wide_are_reported(root: Path) -> None:
