@@ -28,7 +28,7 @@ _WINDOWS: Final = tuple(_ALPHABET[at : at + _RUN_OF_ALPHABET] for at in range(le
 # interface has eight at least; where only `key` stands, chance produces random-looking values up to a dozen.
 _SHORTEST_PASSWORD: Final = 4
 _SHORTEST_MIXED_PASSWORD: Final = 6
-_SHORTEST_WORDY_PASSWORD: Final = 8
+_SHORTEST_WORDY_PASSWORD: Final = 6
 _SHORTEST_TOKEN: Final = 8
 _SHORTEST_PHRASE: Final = 12
 _SHORTEST_WEAK: Final = 14
@@ -76,6 +76,8 @@ def grade(name: str) -> Grade:
         del words[-1]
     if not words or words[-1] in kinds.BENIGN_LAST or kinds.BENIGN_WORDS.intersection(words):
         return Grade.NONE
+    if words[-2:] == ["session", "id"]:
+        return Grade.NONE  # of a chat or a log; what a browser keeps is a `sessionid`
     return _grade_of_end(words) or _grade_of_rest(words)
 
 
@@ -153,10 +155,13 @@ def _is_password(value: str, style: Style) -> bool:
     return style >= Style.LINE and _is_wordy_password(value, style)
 
 
+_DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
 def _is_mixed_password(value: str, style: Style) -> bool:
     if style >= Style.QUOTED:
         return True
-    if value.lower().startswith(kinds.TECH_WORDS) or _speaks_of_secrets(value):
+    if value.lower().startswith(kinds.TECH_WORDS) or _speaks_of_secrets(value) or pattern(_DATE).match(value):
         return False
     return style > Style.CODE or not is_wordy(value)
 
@@ -168,7 +173,7 @@ def _is_wordy_password(value: str, style: Style) -> bool:
     if style == Style.MARKUP:
         return True
     if pattern(r"[^A-Za-z0-9_.:\-]").search(value):
-        return pattern("[A-Za-z]").search(value) is not None and not _is_path(value)
+        return pattern("[A-Za-z]").search(value) is not None and not (_is_path(value) or _is_file(value))
     words = pattern(r"[_.:\-]").split(value)
     if len(words) == 1:
         return not (value.istitle() or value.isupper() or _speaks_of_secrets(value))
@@ -193,7 +198,7 @@ def _mixes(value: str) -> bool:
 
 def _is_id(value: str, rank: Grade) -> bool:
     """Tell whether *value* is a UUID, a file or, where only a provider is named, the hash of a commit."""
-    if is_uuid(value) or pattern(r".*/[^/]*\.[A-Za-z]\w{0,7}").fullmatch(value):
+    if is_uuid(value) or _is_file(value):
         return True
     return rank == Grade.VENDOR and pattern(r"[0-9a-f:]+").fullmatch(value) is not None
 
@@ -227,6 +232,11 @@ def _is_hexadecimal(value: str) -> bool:
 def _is_unpronounceable(value: str) -> bool:
     """Tell whether five consonants follow each other, as in few words and most random strings."""
     return pattern("(?i)[bcdfghjklmnpqrstvwxz]{5}").search(value) is not None
+
+
+def _is_file(value: str) -> bool:
+    """Tell whether *value* ends like the name of a file in a folder."""
+    return pattern(r".*/[^/]*\.[A-Za-z]\w{0,7}").fullmatch(value) is not None
 
 
 def _is_path(value: str) -> bool:

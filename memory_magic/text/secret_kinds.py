@@ -168,6 +168,8 @@ PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     # people and messages
     "slack": (
         *(f"xox{kind}- w12" for kind in "abcdeoprs"),
+        "xoxe.xoxb- w30",
+        "xoxe.xoxp- w30",
         "xapp- w30",
     ),
     "facebook": ("EAA a90",),

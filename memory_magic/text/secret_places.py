@@ -132,7 +132,7 @@ def _key_blocks(page: Page) -> Iterator[Found]:
             continue
         low = head.end()
         end = page.low.find(b"-----end", low, low + _LONGEST_BLOCK) if are_ends_left else -1
-        if end < 0:
+        if end < 0 and are_ends_left:
             are_ends_left = page.low.find(b"-----end", low) >= 0
         if end < 0 or page.low.find(b"-----begin", low, end) >= 0:
             lines = pattern(_PEM_LINES).match(page.text, low)

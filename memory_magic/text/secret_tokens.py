@@ -47,7 +47,7 @@ _RUN: Final = b"x" * 20
 _LOOK_BACK = 100
 _PIECES_BACK = 4
 _PIECES_INSIDE = 16
-_LONGEST_BODY = 4096
+_LONGEST_BODY = 2048
 _SHAPE: Final = bytes(
     ord("x") if chr(code) in "-_" or (chr(code).isalnum() and chr(code).isascii()) else ord(" ") for code in range(256)
 )
@@ -64,14 +64,20 @@ class Page:
 
     @classmethod
     def of(cls, text: str) -> Page:
-        """Write the two copies; what is not ASCII becomes `?`, so that offsets stay the same."""
-        plain = text.encode("ascii", "replace")
+        """Write the two copies: what is not ASCII, and nothing else, becomes `?`, so that offsets stay the same."""
+        plain = text.encode() if text.isascii() else text.replace("?", ".").encode("ascii", "replace")
         return cls(text, plain.lower(), plain.translate(_SHAPE))
 
     def word_start(self, at: int) -> int:
         """Return where the word that ends at *at* begins, looking back a fixed distance."""
         floor = max(at - _LOOK_BACK, 0)
         return max(self.shape.rfind(b" ", floor, at) + 1, floor)
+
+
+def end_of(source: str, text: str, start: int) -> int:
+    """Return where the expression *source* that begins at *start* ends, *start* itself where it does not match."""
+    match = pattern(source).match(text, start)
+    return match.end() if match else start
 
 
 @cache
@@ -85,7 +91,8 @@ class _Prefix:
 
     text: str
     kind: str
-    body: str
+    characters: str
+    length: str
     is_exact: bool
 
 
@@ -98,8 +105,9 @@ def _index() -> dict[str, tuple[_Prefix, ...]]:
             text, _, rule = line.rpartition(" ")
             low, _, high = rule[1:].partition("-")
             stop = "(?![A-Za-z0-9])" if high else ""
-            body = f"[{kinds.CHARACTERS[rule[0]]}]{{{low},{high or _LONGEST_BODY}}}+{stop}"
-            row = _Prefix(text, kind, body, bool(high))
+            row = _Prefix(
+                text, kind, f"[{kinds.CHARACTERS[rule[0]]}]", f"{{{low},{high or _LONGEST_BODY}}}+{stop}", bool(high)
+            )
             rows.setdefault(text[:_INDEX_LENGTH], []).append(row)
     return {key: tuple(sorted(found, key=lambda row: -len(row.text))) for key, found in rows.items()}
 
@@ -135,14 +143,11 @@ def _judge_run(page: Page, start: int, end: int, *, has_digit: bool) -> Iterator
 
 
 def _starts(page: Page, start: int, end: int) -> Iterator[int]:
-    """Yield where a prefix may begin: at the run, at pieces joined to its left, behind each `-` in it."""
-    yield start
-    text, left = page.text, start
-    for _ in range(_PIECES_BACK):
-        if not left or text[left - 1] not in "./~$:":
-            break
-        left = page.word_start(left - 1)
-        yield left
+    """Yield where a prefix may begin: at pieces joined to the left of the run, at it, behind each `-` in it."""
+    text, lefts = page.text, [start]
+    while len(lefts) <= _PIECES_BACK and lefts[-1] and text[lefts[-1] - 1] in "./~$:":
+        lefts.append(page.word_start(lefts[-1] - 1))
+    yield from reversed(lefts)
     inner = start
     for _ in range(_PIECES_INSIDE):
         inner = text.find("-", inner, end) + 1
@@ -155,9 +160,10 @@ def prefixed(text: str, at: int) -> Found | None:
     """Return the key that begins at *at* with a prefix of the dictionary, if one does."""
     for row in _index().get(text[at : at + _INDEX_LENGTH], ()):
         if text.startswith(row.text, at) and not (row.text.isalnum() and _is_inside_base64(text, at)):
-            body = pattern(row.body).match(text, at + len(row.text))
+            body = pattern(row.characters + row.length).match(text, at + len(row.text))
             if body and _is_plausible(row, body[0]):
-                return at, _without_full_stop(text, body.end()), row.kind
+                end = body.end() if row.is_exact else end_of(f"{row.characters}*+", text, body.end())
+                return at, _without_full_stop(text, end), row.kind
     return None
 
 
@@ -237,7 +243,6 @@ def _named(page: Page, start: int, end: int) -> Iterator[Found]:
         return
     if rank == Grade.WEAK and "ookie:" in left:
         rank = Grade.TOKEN
-    tail = pattern(r"[\w./+~%=-]*+").match(text, end)
-    low, high = start - len(opener), tail.end() if tail else end
+    low, high = start - len(opener), end_of(r"[\w./+~%=-]*+", text, end)
     if is_secret(text[low:high], rank, Style.QUOTED):
         yield low, high, KIND_OF_GRADE[rank]

@@ -28,7 +28,7 @@ from memory_magic.text.secret_judge import (
     pattern,
 )
 from memory_magic.text.secret_places import find_in_manifest
-from memory_magic.text.secret_tokens import KIND_OF_GRADE, prefixed
+from memory_magic.text.secret_tokens import KIND_OF_GRADE, end_of, prefixed
 
 if TYPE_CHECKING:
     import re
@@ -48,10 +48,10 @@ _ANNOTATION: Final = (
 )
 _PAIR: Final = r"(?P<pair>[ \t]*+,?\s{0,40}+\\{0,4}[\"']?[vV]alue\\{0,4}[\"']?[ \t]*+[=:])"
 _ASSIGN: Final = (
-    r"(?P<close>[\\\"'`*\])]{0,6}+)"
+    r"(?P<close>[\\\"'`*\[\])]{0,6}+)"
     rf"(?:{_PAIR}|[ \t]{{0,8}}+{_ANNOTATION}(?P<op>:=|\?=|\+=|\.=|=>|->|={{1,3}}+|!=|::?|：|[,|(]|>(?=[^\s<>])))"
     r"(?P<space>[ \t*]{0,8}+)"
-    r"(?P<quote>(?:[rRbBuUfF]{1,2}+(?=[\"']))?\\{0,4}+(?:\"{3}|'{3}|[\"'`“‘«]))?"
+    r"(?P<quote>(?:(?:@|[rRbBuUfF]{1,2}+)(?=[\"']))?\\{0,4}+(?:\"{3}|'{3}|[\"'`“‘«]))?"
 )
 _CLOSERS: Final = {"“": "”", "‘": "’", "«": "»"}
 
@@ -136,7 +136,12 @@ def _after_name(page: Page, start: int, end: int) -> Found | None:
         return None
     sign = pattern(_ASSIGN).match(text, end)
     found = _assigned(page, start, sign, rank) if sign else _said(text, start, end, rank)
-    return (*found, KIND_OF_GRADE[rank]) if found else None
+    if not found:
+        return None
+    low, high = found
+    if high - low >= _LONGEST_VALUE:  # only so much was judged: the rest of it goes as well
+        high = end_of(r"[A-Za-z0-9_+/=.-]*+", text, high)
+    return low, high, KIND_OF_GRADE[rank]
 
 
 def _with_word_before(text: str, start: int, name: str) -> str:
@@ -171,7 +176,7 @@ def _sign_fits(text: str, sign: re.Match[str], span: tuple[int, int], rank: Grad
 
 def _quoted(text: str, sign: re.Match[str]) -> tuple[int, int] | None:
     """Return the bounds of the quoted value, None when its quote is not closed on the line."""
-    mark = sign["quote"].lstrip("rRbBuUfF")
+    mark = sign["quote"].lstrip("@rRbBuUfF")
     closer = _CLOSERS.get(mark, mark)
     low = sign.end()
     high = text.find(closer, low, low + _LONGEST_VALUE)
@@ -189,11 +194,11 @@ def _bare(page: Page, start: int, sign: re.Match[str]) -> tuple[tuple[int, int],
     if op in {",", "("}:
         return (low, low), Style.CODE
     if op == ">":
-        return (low, _end_of(r"[^<\s]{1,4096}+(?=</)", text, low)), Style.MARKUP
+        return (low, end_of(r"[^<\s]{1,4096}+(?=</)", text, low)), Style.MARKUP
     if text[start - 1 : start] in set("?&;"):
-        return (low, _trimmed(text, low, _end_of(_QUERY_VALUE, text, low), _TRAILING)), Style.LINE
+        return (low, _trimmed(text, low, end_of(_QUERY_VALUE, text, low), _TRAILING)), Style.LINE
     style = _style(text, start, sign)
-    high = _end_of(_LINE_VALUE if style == Style.LINE else _BARE_VALUE, text, low)
+    high = end_of(_LINE_VALUE if style == Style.LINE else _BARE_VALUE, text, low)
     if pattern(_EXPRESSION).match(text, low, high) or (style != Style.LINE and text[high : high + 1] in {"(", "["}):
         return (low, low), style
     if style == Style.LINE and op != "=" and not pattern(_END_OF_LINE).match(text, high):
@@ -203,11 +208,6 @@ def _bare(page: Page, start: int, sign: re.Match[str]) -> tuple[tuple[int, int],
 
 _EXPRESSION: Final = r"[A-Za-z_][\w.]*+[\[(][^\])]*+(?:[\])]|\Z)"
 _END_OF_LINE: Final = r"[ \t,;]*+(?:#|$|\n|\r|\\n)"
-
-
-def _end_of(source: str, text: str, low: int) -> int:
-    match = pattern(source).match(text, low)
-    return match.end() if match else low
 
 
 def _trimmed(text: str, low: int, high: int, characters: str) -> int:
@@ -220,7 +220,10 @@ def _style(text: str, start: int, sign: re.Match[str]) -> Style:
     is_first = _is_first_on_line(text, start)
     if sign["op"] and "=" in sign["op"]:
         tight = not sign["space"] and text[sign.start("op") - 1] != " "
-        return Style.LINE if is_first and tight else Style.TALK if is_first else Style.CODE
+        if is_first:
+            return Style.LINE if tight else Style.TALK
+        is_argument = text[max(start - _LONGEST_WORD, 0) : start].rstrip()[-1:] in {"(", ",", "[", "{"}
+        return Style.TALK if tight and not is_argument else Style.CODE
     return Style.LINE if is_first and sign["op"] == ":" else Style.TALK
 
 
@@ -257,7 +260,7 @@ def _header(text: str, end: int) -> tuple[int, int] | None:
 def _is_credential(scheme: str, value: str) -> bool:
     if scheme == "basic":
         try:
-            return b":" in a2b_base64(value + "=" * (-len(value) % 4))
+            return b":" in a2b_base64(value + "=" * (-len(value) % 4)) or is_random(value)
         except Base64Error:
             return is_random(value)
     if value.lower() in kinds.STOP_VALUES or len(value) < _SHORTEST_CREDENTIAL:
