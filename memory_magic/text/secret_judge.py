@@ -26,6 +26,7 @@ _WINDOWS: Final = tuple(_ALPHABET[at : at + _RUN_OF_ALPHABET] for at in range(le
 
 # Shortest values that count, by what stands in front of them. A password of four characters is one; a key of an
 # interface has eight at least; where only `key` stands, chance produces random-looking values up to a dozen.
+_FEW_CHARACTERS: Final = 8
 _SHORTEST_PASSWORD: Final = 4
 _SHORTEST_MIXED_PASSWORD: Final = 6
 _SHORTEST_WORDY_PASSWORD: Final = 6
@@ -286,11 +287,11 @@ _PLACEHOLDER: Final = (
 
 
 def _is_monotonous(value: str) -> bool:
-    """Tell whether two thirds of *value* repeat what stands before: `aaaaaaaaaa1111111111`, `--------`."""
+    """Tell whether two thirds of few-lettered *value* repeat what stands before: `aaaaaaaaaa1111111111`, `--------`."""
     if 3 * len(set(value)) > len(value) + 3 or len(value) < _SHORTEST_PASSWORD:
         return False
     repeats = sum(len(run[0]) - 1 for run in pattern(r"(?s)(.)\1+").finditer(value))
-    return 3 * (len(value) - 1 - repeats) < len(value)
+    return 3 * (len(value) - 1 - repeats) < len(value) and len(set(value)) <= _FEW_CHARACTERS
 
 
 def _is_alphabet(value: str) -> bool:
