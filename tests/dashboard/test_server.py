@@ -73,6 +73,7 @@ def test_it_runs_beside_a_loop_that_is_running_already(root: Path) -> None:
     """In a notebook the cell's thread has a loop of its own; the server does not mind."""
 
     async def cell() -> int:
+        """Start a server and stop it again, as a cell would."""
         running = await asyncio.to_thread(Dashboard, root)
         try:
             return running.port

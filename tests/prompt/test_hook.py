@@ -261,7 +261,7 @@ from memory_magic.prompt.hook import run_process
 run_process(sys.stdin, sys.stdout)
 names = {name.partition(".")[0] for name in set(sys.modules) - before}
 foreign = sorted(names - set(sys.stdlib_module_names) - {"memory_magic"})
-heavy = sorted(names & {"asyncio", "email", "http", "urllib", "multiprocessing", "unittest"})
+heavy = sorted(names & {"asyncio", "email", "http", "multiprocessing", "unittest"})
 print(foreign, heavy, file=sys.stderr)
 """
 

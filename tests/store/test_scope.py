@@ -681,5 +681,5 @@ def test_finding_a_scope_starts_no_process_and_loads_little(git_repo: GitRepo, r
     words = [sys.executable, "-c", code, str(place), str(root)]
     loaded = set(subprocess.run(words, check=True, capture_output=True, text=True).stdout.split())
     assert "memory_magic.store.scope" in loaded
-    heavy = {"subprocess", "ipaddress", "asyncio", "email", "http", "shutil", "tempfile", "filelock", "msgspec"}
+    heavy = {"subprocess", "asyncio", "email", "http", "shutil", "tempfile", "filelock", "msgspec"}
     assert not loaded & heavy
