@@ -16,12 +16,12 @@ from panel_material_ui.template.base import Page
 
 from memory_dashboard import theme, words
 from memory_dashboard.browser import Browser
-from memory_dashboard.data import words_of
 from memory_dashboard.markup import Markup, clip, element, join
 from memory_dashboard.pages import empty, journal, notes
 from memory_dashboard.pages.base import pane
 from memory_dashboard.view import ALL_SCOPES, FIRST_PAGE, Navigator, View
 from memory_magic.errors import MemoryMagicError
+from memory_magic.text.report import error_text
 
 if TYPE_CHECKING:
     from memory_dashboard.data import Facts, Source
@@ -100,8 +100,15 @@ class Window:
 
     def _frame(self) -> Any:
         wide, narrow = self._controls
+        # The script is not in the drawer: a narrow window takes its content out of the page whenever it folds.
         body = pn.Column(
-            narrow.panel, self._heading, self._slot, sizing_mode="stretch_width", stylesheets=[theme.BODY_CSS], margin=0
+            self.browser,
+            narrow.panel,
+            self._heading,
+            self._slot,
+            sizing_mode="stretch_width",
+            stylesheets=[theme.BODY_CSS],
+            margin=0,
         )
         return Page(
             title="Memory",
@@ -109,7 +116,7 @@ class Window:
             logo=_LOGO,
             favicon=_LOGO,
             header=[wide.panel, self._live],
-            sidebar=[self._menu, self._foot, self.browser],
+            sidebar=[self._menu, self._foot],
             main=[body],
             sidebar_width=212,
             sidebar_resizable=False,
@@ -157,7 +164,7 @@ class Window:
         """Say why nothing can be shown."""
         self._drawn = ()
         self._live.object = element("span", "▲ not readable", class_="badge no").html
-        self._slot.objects = [empty.trouble(words_of(error))]
+        self._slot.objects = [empty.trouble(error_text(error))]
 
     def _state_of_things(self) -> tuple[object, ...]:
         """Return what a drawing depends on besides the view: the files, and the minute for what is `7 min` old."""

@@ -106,7 +106,8 @@ class Browser(JSComponent):
     _esm = _SCRIPT
 
     def __init__(self, listener: Callable[[dict[str, Any]], None], **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel's classes are untyped
+        # It has no place in the layout, not even that of a gap.
+        super().__init__(styles={"position": "absolute"}, margin=0, **params)  # type: ignore[no-untyped-call]  # Panel's classes are untyped
         self._listener = listener
 
     def _handle_msg(self, data: Any) -> None:

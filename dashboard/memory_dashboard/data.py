@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from memory_dashboard import words
 from memory_dashboard.markup import clip
 from memory_dashboard.view import ALL_SCOPES
-from memory_magic.errors import MemoryMagicError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -178,6 +177,7 @@ class Source:
 
     def notes(self, scope: str, query: str, page_no: int) -> Slice[NoteRow]:
         """Return one page of notes, pinned and newest first, or the hits of *query*, best first."""
+        scope = self._real(scope)
         found = self._found(scope, query) if query.strip() else self._all_notes(scope)
         part = _slice(found, page_no)
         return Slice(tuple(self._note_row(note) for note in part.rows), part.total, part.page_no, part.pages)
@@ -194,7 +194,7 @@ class Source:
 
     def records(self, scope: str, query: str, page_no: int) -> Slice[RecordRow]:
         """Return one page of the journal, newest first; each word of *query* must stand in a record."""
-        sought = query.casefold().split()
+        sought, scope = query.casefold().split(), self._real(scope)
         kept = [
             record
             for record in reversed(self._records())
@@ -217,6 +217,10 @@ class Source:
     def is_live(self, note_id: str) -> bool:
         """Tell whether a note with this id stands in a file now."""
         return any(note.id == note_id for note in self._all_notes(ALL_SCOPES))
+
+    def _real(self, scope: str) -> str:
+        """Return *scope* if there is one of that name; a stale link shows all, and the frame says why."""
+        return scope if any(scope == name for name, _, _ in self.facts().scopes) else ALL_SCOPES
 
     def _opened(self) -> Readable:
         if self._store is None:
@@ -375,10 +379,3 @@ def _look(path: Path) -> tuple[int, ...]:
 
 def _size(path: Path) -> int:
     return _look(path)[2] if _look(path) else 0
-
-
-def words_of(error: Exception) -> str:
-    """Return what happened, where and what to do, for a page that shows it instead of rows."""
-    if isinstance(error, MemoryMagicError):
-        return str(error)
-    return f"the store could not be read: {error}"

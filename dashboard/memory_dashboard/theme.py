@@ -32,7 +32,6 @@ _LIGHT = {
     "--mm-bad": "#a3161f",
     "--mm-bad-tint": "#fde9ea",
     "--mm-bad-mark": "#f3b4b8",
-    "--mm-change": "#1d4f91",
     "--mm-warn": "#7a4a00",
     "--mm-warn-tint": "#fdf2d9",
 }
@@ -52,7 +51,6 @@ _DARK = {
     "--mm-bad": "#ff9a9f",
     "--mm-bad-tint": "#3b1b1e",
     "--mm-bad-mark": "#7c3338",
-    "--mm-change": "#8fbcff",
     "--mm-warn": "#f2c46b",
     "--mm-warn-tint": "#33280f",
 }
@@ -259,6 +257,11 @@ CONTROLS_CSS = f"""
 # MUI hides a placeholder while its label rests in the field; here the label is for screen readers only.
 CONTROL_CSS = """
 :host { min-height: 34px; }
+.MuiMenu-paper { background: var(--mm-card) !important; color: var(--mm-text) !important;
+  border: 1px solid var(--mm-line); }
+.MuiMenu-paper .MuiListItemText-primary { font-size: 13px; }
+.MuiMenu-paper .MuiMenuItem-root:hover, .MuiMenu-paper .MuiMenuItem-root:focus-visible {
+  background: var(--mm-tint) !important; }
 label.MuiInputLabel-root { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .MuiFormControl-root label.MuiInputLabel-root + .MuiInputBase-root.MuiInputBase-formControl
   input.MuiInputBase-input::placeholder { opacity: 1 !important; color: var(--mm-soft); }

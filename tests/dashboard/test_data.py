@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memory_dashboard.data import PAGE_ROWS, UNRECORDED, Source, words_of
+from memory_dashboard.data import PAGE_ROWS, UNRECORDED, Source
 from memory_dashboard.view import ALL_SCOPES
-from memory_magic.errors import ScopeError
 from memory_magic.store.records import JournalRecord
 from memory_magic.store.store import Store
 
@@ -184,9 +183,3 @@ def test_ages_follow_the_clock_that_was_passed_in(root: Path) -> None:
         store.remember("x")
     later = Source(lambda: Store(root, read_only=True), lambda: datetime.now(tz=UTC) + timedelta(hours=5, minutes=1))
     assert later.notes(ALL_SCOPES, "", 1).rows[0].age == "5 h"
-
-
-def test_an_error_of_the_store_is_told_in_its_own_words() -> None:
-    """Our errors say what to do; the system's say what happened."""
-    assert words_of(ScopeError("no such scope", hint="name another")) == "no such scope. Name another"
-    assert words_of(PermissionError("denied")) == "the store could not be read: denied"

@@ -1,1 +1,1 @@
-"""Panel application."""
+"""The pages of the dashboard, one module each; `base` says what a page is."""

@@ -100,9 +100,6 @@ class RowTable:
             margin=0,
             stylesheets=[theme.TABLE_CSS],
         )
-        # Kept by Panel for all later rows.
-        styler: Any = self.widget.style
-        styler.map(lambda text: _TINTS.get(text[:1], ""))
         self.widget.on_click(self._clicked)
 
     def fill(self, rows: Sequence[Any], picked: Any) -> None:
@@ -198,15 +195,6 @@ class ListAndDetail:
         self.panel.css_classes = ["open"] if detail else []
 
 
-# The sign at the start of a state or an action gives its colour; the sign itself carries the meaning.
-_TINTS = {
-    "+": "color: var(--mm-accent)",
-    "⇄": "color: var(--mm-change)",
-    "↓": "color: var(--mm-warn)",
-    "✕": "color: var(--mm-bad)",
-    "↑": "color: var(--mm-good)",
-    "◉": "color: var(--mm-soft)",
-}
 HEAD_CSS = """
 :host { padding: 10px 14px; border-bottom: 1px solid var(--mm-line); box-sizing: border-box; }
 .bar { display: flex; justify-content: space-between; align-items: center; gap: 8px 12px; flex-wrap: wrap; }
