@@ -8,6 +8,7 @@ reached.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sqlite3
 import time
@@ -18,6 +19,7 @@ from memory_magic.store import files
 from memory_magic.store.index import DamagedIndexError, Row, Source
 from memory_magic.store.journal import Tail
 from memory_magic.store.note import Document, decode
+from memory_magic.store.purge.screen import screened
 from memory_magic.store.replay import Known, apply
 from memory_magic.text.redact import redact
 
@@ -112,8 +114,12 @@ class FileState:
     def document(self) -> Document:
         """Return the parsed file."""
         if self._document is None:
-            self._document = document_of(self.scope, self.path, self.content)
+            self._document = self.read_as(self.path, self.content)
         return self._document
+
+    def read_as(self, path: str, content: files.Content) -> Document:
+        """Return *content* parsed as a state of this file, what was purged and typed back out of sight."""
+        return screened(document_of(self.scope, path, content), root_of(self.scope), lambda: self.known)
 
     def apply(self, records: Iterable[JournalRecord]) -> None:
         """Let *known* follow *records* of this scope, in place."""
@@ -146,6 +152,11 @@ def apply_all(known: dict[str, Known], scope: str, records: Iterable[JournalReco
         apply({scope: known}, record)
 
 
+def root_of(scope: Scope) -> Path:
+    """Return the root that the directory of *scope* lies in."""
+    return scope.path.parents[scope.id.count("/")]
+
+
 def resolved(path: Path) -> str:
     """Return the file that a memory file's name leads to: dotfile managers keep a link (store_rules 2)."""
     return os.path.realpath(path)
@@ -168,7 +179,8 @@ def rows_of(document: Document, known: dict[str, Known]) -> list[Row]:
     for note in document.notes.values():
         text = redacted(note.text) if hot else note.text
         told = known.get(note.id) or Known(note.id, text, note.pinned, 0, "", "")
-        details = (note.pinned, note.kind, note.section, told.n, told.created, told.by, told.section)
+        section = tuple(map(redacted, note.section)) if hot else note.section
+        details = (note.pinned, note.kind, section, told.n, told.created, told.by, told.section)
         rows.append(Row(note.id, text, note.block.line, *details))
     return rows
 
@@ -176,7 +188,9 @@ def rows_of(document: Document, known: dict[str, Known]) -> list[Row]:
 def source_of(state: FileState) -> Source:
     """Return the source row for a state."""
     content = state.content
-    return Source(state.scope.id, state.path, content.signature, content.hash, state.document.place)
+    place = state.document.place
+    place = dataclasses.replace(place, section=redacted(place.section)) if place.section else place
+    return Source(state.scope.id, state.path, content.signature, content.hash, place)
 
 
 def still_ours(path: str, written: files.Signature) -> files.Signature:

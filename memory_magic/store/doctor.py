@@ -10,7 +10,7 @@ import sqlite3
 import stat
 from typing import TYPE_CHECKING, Final
 
-from memory_magic.errors import LockTimeoutError, MemoryMagicError
+from memory_magic.errors import MemoryMagicError
 from memory_magic.store import files, gate
 from memory_magic.store.bench import document_of, resolved
 from memory_magic.store.index import SCHEMA, Cursor, DamagedIndexError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from memory_magic.store.bench import Bench
     from memory_magic.store.index import Index
     from memory_magic.store.journal import Journal, Tail
     from memory_magic.store.reading import Reader
@@ -78,7 +79,7 @@ def keep_verdict(writer: Writer, verdict: Verification) -> None:
         with writer.hold(timeout=0) as bench, bench.index.transaction():
             value = {"n": verdict.n, "time": f"{_now()}", "ok": verdict.ok}
             bench.index.set_meta("verified", value)
-    except (LockTimeoutError, MemoryMagicError, sqlite3.Error):
+    except (MemoryMagicError, DamagedIndexError, sqlite3.Error):
         return  # status then shows the verify before this one; the verdict itself is in the caller's hands
 
 
@@ -90,17 +91,26 @@ def _now() -> str:
 
 def record_init(writer: Writer, scope: Scope, by: str) -> None:
     """Journal that a directory was made a workspace."""
-    with writer.hold() as bench:
-        records = bench.record([Draft("init", {"scope": scope.id, "after": scope.label, "by": gate.clean_line(by)})])
-        with bench.index.transaction():
-            bench.index.add_records(records)
+    draft = Draft("init", {"scope": scope.id, "after": scope.label, "by": gate.clean_line(by)})
+
+    def work(bench: Bench) -> None:
+        bench.record([draft])
+        bench.tell(lambda _: None)
+
+    writer.run(work)
 
 
-def findings(root: Path, scopes: Sequence[Scope], journal: Journal, anchor: tuple[int, str] | None) -> list[Finding]:
-    """Look at every file that the store reads, and at what lies beside it."""
+def findings(
+    root: Path, scopes: Sequence[Scope], journal: Journal, anchor: tuple[int, str] | None, *, read_only: bool = False
+) -> list[Finding]:
+    """Look at every file that the store reads, and at what lies beside it; *read_only* tries nothing out."""
     if not root.is_dir():
         return []
-    found = [*_of_journal(journal, anchor), *_of_rights(root), *_of_links(root), *_of_disk(root)]
+    found = [*_of_journal(journal, anchor), *_of_rights(root), *_of_links(root)]
+    found += [] if read_only else _of_disk(root)
+    from memory_magic.store.purge.findings import findings as of_purges  # it asks the places, which ask us
+
+    found += of_purges(root, scopes, journal)
     for scope in scopes:
         found += [*_of_file(scope), *_of_neighbours(scope.path)]
     return [*found, *_of_neighbours(root)]

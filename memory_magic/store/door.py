@@ -38,7 +38,7 @@ PATIENCE: Final = 3.0
 HASH_SHOWN: Final = 16
 HAND: Final = "an edit of the file"
 OLD_SECONDS: Final = 1.0
-OLD_MOST: Final = 8
+OLD_MOST: Final = 4
 _TICK_NS: Final = 20_000_000  # no clock tick is longer than 10 ms
 _TEMP: Final = re.compile(r"\.MEMORY\.md\.(\d+)(?:-(\d+))?\.([0-9a-f]{16})(?:\.(\d+)-[0-9a-f]+)?\.(new|old|part)$")
 
@@ -84,13 +84,24 @@ def temps(target: str) -> list[Temp]:
 
 def write_temp(target: str, numbers: tuple[int, int], data: bytes, data_hash: str) -> tuple[str, files.Signature]:
     """Write *data* beside *target* as the intent of records *numbers*; return its path and signature."""
+    part, signature = write_part(target, numbers, data)
+    return name_temp(part, data_hash), signature
+
+
+def write_part(target: str, numbers: tuple[int, int], data: bytes) -> tuple[str, files.Signature]:
+    """Write *data* beside *target* under a name that recovery throws away; return its path and signature."""
     directory = os.path.dirname(target)  # noqa: PTH120
     span = str(numbers[0]) if numbers[0] == numbers[1] else f"{numbers[0]}-{numbers[1]}"
-    name = f"{directory}{os.sep}.MEMORY.md.{span}.{data_hash[:HASH_SHOWN]}"
-    signature = files.create(f"{name}.part", data)
-    with files.disk_errors(target):
-        os.rename(f"{name}.part", f"{name}.new")  # noqa: PTH104
-    return f"{name}.new", signature
+    part = f"{directory}{os.sep}.MEMORY.md.{span}.{'0' * HASH_SHOWN}.part"
+    return part, files.create(part, data)
+
+
+def name_temp(part: str, data_hash: str) -> str:
+    """Make a whole `.part` file the intent that its hash names; return its path."""
+    name = f"{part.rsplit('.', 2)[0]}.{data_hash[:HASH_SHOWN]}.new"
+    with files.disk_errors(part):
+        os.rename(part, name)  # noqa: PTH104
+    return name
 
 
 def swap(temporary: str, target: str, *, expect_absent: bool) -> bool:
@@ -126,6 +137,8 @@ def keep_old(temporary: str, content_hash: str, signature: files.Signature) -> N
 def settled_old(found: list[Temp]) -> list[Temp]:
     """Return the predecessors that have been kept long enough, and the oldest of too many."""
     old = [temp for temp in found if temp.state == "old"]
+    if not old:
+        return []
     now = time.time_ns()
     ages = [now - files.stat_file(temp.path).ctime_ns for temp in old]
     return [
@@ -160,7 +173,7 @@ class Passage:
         self.state = state
         self.operation = operation
         self.records = records
-        self.numbers = (records[0].n, records[-1].n)
+        self.numbers = (records[0].n, records[-1].n) if records else (bench.tail.n, bench.tail.n)
         self.deadline = time.monotonic() + PATIENCE
         self.merged = False
         self._left_over: list[tuple[str, files.Content]] = []
@@ -195,8 +208,8 @@ class Passage:
         if not self.merged:
             self.merged, self._before = True, dict(state.known)
             state.apply(self.records)
-            state.moved_to(state.content, document_of(state.scope, state.path, files.Content(live, saved.signature)))
-        document = document_of(state.scope, state.path, saved)
+            state.moved_to(state.content, state.read_as(state.path, files.Content(live, saved.signature)))
+        document = state.read_as(state.path, saved)
         try:
             if time.monotonic() > self.deadline:
                 raise ChangedMeanwhileError("an editor keeps saving the memory file", where=state.path)

@@ -117,10 +117,13 @@ def make_directory(path: Path) -> None:
 
 
 def stat_file(path: str) -> Signature:
-    """Return the signature of *path*, links followed; the zero signature where there is no such file."""
+    """Return the signature of *path*, links followed; the zero signature where nothing can be reached there.
+
+    A locked folder or a link to itself is told by `read`, which does not take it for an absent file.
+    """
     try:
         return Signature.of(os.stat(path))  # noqa: PTH116  (a third of pathlib's time, on the hot path)
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return Signature()
 
 
@@ -197,7 +200,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Put *data* at *path* by temp and rename: for our own files, never for a MEMORY.md."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     create(str(temporary), data)
     with disk_errors(path):
         os.replace(temporary, path)  # noqa: PTH105
@@ -257,13 +260,13 @@ def _exchange_by_link(temporary: str, target: str) -> None:
     """Imitate `exchange`: keep the predecessor under a link, rename over it, give the link the temporary's name."""
     kept = f"{temporary}.kept"
     remove(kept)
+    try:
+        os.link(target, kept)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        create(kept, read(target).data or b"")  # FAT has no links: a copy, with the wider window
     with disk_errors(target):
-        try:
-            os.link(target, kept)
-        except FileNotFoundError:
-            raise
-        except OSError:
-            create(kept, read(target).data or b"")  # FAT has no links: a copy, with the wider window
         _replace_patiently(temporary, target)
         os.rename(kept, temporary)  # noqa: PTH104
 

@@ -14,7 +14,7 @@ from memory_magic.store import files
 from memory_magic.store import journal_format as form
 from memory_magic.store.index import Row, Source
 from memory_magic.store.note import Document
-from memory_magic.store.replay import replay
+from memory_magic.store.replay import cancels, replay
 
 if TYPE_CHECKING:
     from memory_magic.store.bench import Bench
@@ -58,8 +58,8 @@ def _records_after(journal: Journal, cursor: Cursor) -> list[JournalRecord] | No
     if not following or (following[0].n, following[0].chain) != (cursor.n, cursor.chain):
         return None
     records = following[1:]
-    cancels = [int(record.fields.get("cancels", "0")) for record in records if record.action == "cancel"]
-    if any(n <= cursor.n for n in cancels) or any(record.action in {"promote", "purge"} for record in records):
+    cancelled = [cancels(record) for record in records if record.action == "cancel"]
+    if any(n <= cursor.n for n in cancelled) or any(record.action in {"promote", "purge"} for record in records):
         return None
     return records
 

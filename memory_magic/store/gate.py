@@ -30,11 +30,11 @@ class Cleaned:
 
 def clean(text: str) -> Cleaned:
     """Return *text* without private spans, secrets and control characters."""
-    if "<" in text:
-        text = private.cut(text)
     if not text.isprintable():
         text = _SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-        text = _CONTROL.sub("", text)
+        text = _CONTROL.sub("", text)  # before the spans are cut: dropping one could make a tag
+    if "<" in text:
+        text = private.cut(text)
     found = redact(text)
     lines = [line.rstrip() for line in found.text.split("\n")]
     return Cleaned("\n".join(lines).strip("\n").strip(" \t"), dict(found.kinds))

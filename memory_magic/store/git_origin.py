@@ -163,7 +163,8 @@ def _git_program() -> str | None:
     name = "git.exe" if os.name == "nt" else "git"
     for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = Path(entry, name)
-        if path.is_absolute() and path.is_file() and os.access(path, os.X_OK):
+        # Path.is_file raises where a folder may not be entered
+        if path.is_absolute() and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113
             return str(path)
     return None
 

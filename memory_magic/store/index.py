@@ -47,7 +47,7 @@ CREATE UNIQUE INDEX notes_by_id ON notes(id, scope);
 CREATE INDEX notes_by_age ON notes(scope, pinned DESC, n DESC, line DESC);
 CREATE TABLE journal(
     n INTEGER NOT NULL, at INTEGER PRIMARY KEY, length INTEGER NOT NULL, action TEXT NOT NULL, time TEXT NOT NULL,
-    scope TEXT NOT NULL, id TEXT, new_id TEXT
+    scope TEXT NOT NULL, id TEXT, new_id TEXT, chain TEXT NOT NULL
 );
 CREATE INDEX journal_by_n ON journal(n);
 CREATE INDEX journal_by_id ON journal(id);
@@ -57,6 +57,7 @@ _SELECT_NOTES: Final = "SELECT id, text, scope, line, pinned, kind, section, n, 
 _SELECT_ROWS: Final = (
     "SELECT rowid, id, text, line, pinned, kind, section, n, created, by, home FROM notes WHERE scope = ?"
 )
+_LAST_RECORD: Final = "SELECT n, chain, at, at + length FROM journal ORDER BY at DESC LIMIT 1"
 _CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -171,6 +172,8 @@ class Index:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == SCHEMA:
+            connection.execute("SELECT 1 FROM sources, meta LIMIT 1").fetchone()
         if self.read_only:
             if version != SCHEMA:
                 raise DamagedIndexError("the index has another format")
@@ -187,7 +190,7 @@ class Index:
     def check(self) -> None:
         """Open the database; raise `DamagedIndexError` where it is not ours or cannot be read."""
         with _damage_told_apart():
-            self.connection.execute("SELECT count(*) FROM sources").fetchone()
+            _ = self.connection
 
     def close(self) -> None:
         """Close the connection; the next use opens it again."""
@@ -315,8 +318,9 @@ class Index:
 
     def cursor(self) -> Cursor:
         """Return how far the journal has been followed."""
-        value = self.meta("journal")
-        return Cursor(**value) if isinstance(value, dict) else Cursor()
+        with _damage_told_apart():
+            row = self.connection.execute(_LAST_RECORD).fetchone()
+        return Cursor(*row) if row else Cursor()
 
     def anchor(self) -> tuple[int, str] | None:
         """Return number and chain of a record that the journal is known to have reached, or None."""
@@ -324,22 +328,25 @@ class Index:
         cursor = Cursor(kept["n"], kept["chain"]) if isinstance(kept, dict) else self.cursor()
         return (cursor.n, cursor.chain) if cursor.n else None
 
-    def add_records(self, records: Sequence[JournalRecord], *, end: int | None = None) -> None:
+    def add_records(self, records: Sequence[JournalRecord]) -> None:
         """Take records in after the cursor; call inside `transaction`."""
         if not records:
             return
-        values = [(r.n, r.offset, r.length, r.action, r.time, r.scope, r.id, r.new_id) for r in records]
-        self.connection.executemany("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-        last = records[-1]
-        self.set_meta(
-            "journal",
-            {"n": last.n, "chain": last.chain, "offset": last.offset, "end": end or last.offset + last.length},
-        )
+        values = [(r.n, r.offset, r.length, r.action, r.time, r.scope, r.id, r.new_id, r.chain) for r in records]
+        self.connection.executemany("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        purges = [[r.offset, r.length] for r in records if r.action in {"purge", "unpurge"}]
+        if purges:
+            self.set_meta("purges", [*self.purges(), *purges])
 
     def clear_records(self) -> None:
         """Forget the journal; call inside `transaction`."""
         self.connection.execute("DELETE FROM journal")
-        self.connection.execute("DELETE FROM meta WHERE key = 'journal'")
+        self.connection.execute("DELETE FROM meta WHERE key = 'purges'")
+
+    def purges(self) -> list[tuple[int, int]]:
+        """Return offset and length of every purge and unpurge record, in order."""
+        kept = self.meta("purges")
+        return [(int(at), int(length)) for at, length in kept] if isinstance(kept, list) else []
 
     def offset_of(self, n: int) -> int:
         """Return where record *n* stands, or 0: search from the beginning."""

@@ -20,13 +20,16 @@ from memory_magic.errors import FileStateError, StoreAccessError
 from memory_magic.store import files
 from memory_magic.store import journal_format as form
 from memory_magic.store.records import JournalRecord, Verification
+from memory_magic.store.replay import cancels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
 TAIL_BYTES: Final = 65_536
 _READ_BYTES: Final = 1 << 20
+_SHORT_BYTES: Final = 4096
+_MOST_DIGITS: Final = 19
 _START: Final = b"- **"
 _CLOCK_SLACK: Final = dt.timedelta(hours=1)
 _TIME_FORMAT: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -104,10 +107,13 @@ class Journal:
 
     def _time_after(self, last: str) -> tuple[str, str]:
         now = self._clock()
-        if not last:
-            return now.strftime(_TIME_FORMAT), ""
-        before = dt.datetime.strptime(last, _TIME_FORMAT).replace(tzinfo=dt.UTC)
-        back = before - now
+        written = now.strftime(_TIME_FORMAT)
+        if last <= written:  # times of one format are ordered like their texts
+            return written, ""
+        try:
+            back = dt.datetime.strptime(last, _TIME_FORMAT).replace(tzinfo=dt.UTC) - now
+        except ValueError:
+            return written, ""  # edited by somebody; verify tells
         if back <= dt.timedelta(0):
             return now.strftime(_TIME_FORMAT), ""
         if back < _CLOCK_SLACK:
@@ -167,6 +173,41 @@ class Journal:
                 buffer, at = buffer[cut:], at + cut
             yield from _split(buffer, at)
 
+    def cancelled(self) -> frozenset[int]:
+        """Return the numbers of the records that a later one cancels; a search of bytes, where a parse takes 50 x."""
+        return frozenset(cancels(record) for at in self._headers(b"cancel") for record in self.read([(at, 0)]))
+
+    def _headers(self, action: bytes) -> Iterator[int]:
+        """Stream where the records of one kind begin."""
+        needle = b"\n" + _START + action + b"** "
+        with self._open() as descriptor:
+            if descriptor is None:
+                return
+            at, before = 0, b"\n"  # the first line begins like any other
+            while block := os.pread(descriptor, _READ_BYTES, at):
+                data = before + block
+                found = data.find(needle)
+                while found >= 0:
+                    yield at - len(before) + found + 1
+                    found = data.find(needle, found + 1)
+                before = data[-len(needle) + 1 :]
+                at += len(block)
+
+    def read(self, places: Iterable[tuple[int, int]]) -> Iterator[JournalRecord]:
+        """Stream the records that stand whole at *places* (offset, length; 0: not known), reading nothing else."""
+        with self._open() as descriptor:
+            if descriptor is None:
+                return
+            for at, length in places:
+                window = length or _SHORT_BYTES
+                while len(piece := os.pread(descriptor, window, at)) == window and not length and not _is_whole(piece):
+                    window *= 8
+                following = -1 if length else piece.find(b"\n" + _START)
+                piece = piece if following < 0 else piece[: following + 1]
+                record = form.parse(piece.decode("utf-8", "replace"), at, len(piece))
+                if record is not None:
+                    yield record
+
     @contextlib.contextmanager
     def _open(self) -> Iterator[int | None]:
         try:
@@ -204,6 +245,11 @@ def _split(data: bytes, at: int) -> Iterator[tuple[int, bytes, JournalRecord | N
         piece = data[start:end]
         yield at + start, piece, form.parse(piece.decode("utf-8", "replace"), at + start, end - start)
         start = end
+
+
+def _is_whole(piece: bytes) -> bool:
+    """Tell whether another record follows the one that *piece* begins with."""
+    return b"\n" + _START in piece
 
 
 def _is_torn(rest: bytes) -> bool:
@@ -304,5 +350,5 @@ class _Verifier:
         for listed in record.fields.get("erases", "").split() if record.action == "purge" else ():
             n, _, names = listed.partition(":")
             for name in names.split(","):
-                if (key := (int(n) if n.isdigit() else 0, name)) in self.erased:
+                if (key := (int(n) if n.isdecimal() and len(n) < _MOST_DIGITS else 0, name)) in self.erased:
                     self.erased[key] = True

@@ -21,13 +21,17 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii as _quoted
+from typing import TYPE_CHECKING, Final
 
 from memory_magic.store.records import JournalRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 HEADING: Final = (
     "<!-- memory-magic journal, format 1: every change, oldest first; checked by `memory-magic verify` -->\n\n"
@@ -50,15 +54,18 @@ FIELDS: Final = (
         "mtime",
         "clock",
     ),
-    *("session", "created", "lines", "undoes", "cancels", "erases", "tombstone", "evidence", "by"),
+    *("session", "created", "author", "lines", "undoes", "cancels", "erases", "tombstone", "evidence", "by"),
 )
 _ORDER: Final = {name: at for at, name in enumerate(FIELDS)}
 _HEADER: Final = re.compile(r"- \*\*([a-z]+)\*\* `(\d{4}-\d\d-\d\dT[0-9:.]+Z)`(?: (.+))?$")
 _FOREIGN: Final = re.compile(r"- \*\*(revise|retire)\*\* `(\d{9,11})` (.+)$")
 _FIELD: Final = re.compile(r"  - ([a-z_]+):(?: (.*))?$")
-_MACHINE: Final = re.compile(r"  - n: (\d+), prev: ([0-9a-f]{16})(?:, salt: ([0-9a-f]{32}))?, chain: ([0-9a-f]{64})$")
+_MACHINE: Final = re.compile(
+    r"  - n: ([1-9]\d{0,17}), prev: ([0-9a-f]{16})(?:, salt: ([0-9a-f]{32}))?, chain: ([0-9a-f]{64})$"
+)
 _WORKSPACE: Final = re.compile(r"workspace[/\\]([0-9a-f]{64})[/\\]")
 _BLOCK: Final = " " * 8
+BETWEEN_TITLES: Final = " / "
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,17 @@ class Draft:
     fields: dict[str, str] = field(default_factory=dict)
 
 
+def join_titles(titles: Sequence[str]) -> str:
+    """Return a path of headings as one field value; a slash in a title is told from the one between two."""
+    return BETWEEN_TITLES.join(title.replace("\\", "\\\\").replace("/", "\\/") for title in titles)
+
+
+def split_titles(value: str) -> tuple[str, ...]:
+    """Return the path of headings that `join_titles` wrote."""
+    parts = (part.replace("\\/", "/").replace("\\\\", "\\") for part in value.split(BETWEEN_TITLES))
+    return tuple(part for part in parts if part)
+
+
 def clean_value(value: str) -> str:
     """Return *value* as it is kept and committed: line ends as newlines, no trailing blanks, no outer empty lines."""
     if value.isprintable():
@@ -77,9 +95,14 @@ def clean_value(value: str) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n").replace("\0", "\ufffd")
 
 
-def ordered(fields: dict[str, str]) -> list[str]:
+def ordered(fields: Iterable[str]) -> tuple[str, ...]:
     """Return the names of *fields* in the order in which they are written and committed."""
-    return sorted(fields, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
+    return _ordered(tuple(fields))
+
+
+@lru_cache(maxsize=1024)  # a journal has few kinds of records: sorting each anew took a tenth of a verify
+def _ordered(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: (_ORDER.get(name, len(_ORDER)), name)))
 
 
 def field_salt(salt: str, name: str) -> str:
@@ -94,10 +117,11 @@ def commitment(salt: str, value: str) -> str:
 
 def chain_value(previous: str, record: JournalRecord) -> str:
     """Return what the chain must show for *record* after *previous*."""
-    names = ordered({**record.fields, **record.erased})
-    commitments = [[name, _commitment_of(record, name)] for name in names]
-    body = [previous, record.n, record.action, record.time, commitments]
-    return hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).hexdigest()
+    names = ordered({**record.fields, **record.erased} if record.erased else record.fields)
+    # canonical JSON put together by hand: a general encoder took longer than the hashing
+    pairs = ",".join([f"[{_quoted(name)},{_quoted(_commitment_of(record, name))}]" for name in names])
+    body = f"[{_quoted(previous)},{record.n},{_quoted(record.action)},{_quoted(record.time)},[{pairs}]]"
+    return hashlib.sha256(body.encode()).hexdigest()
 
 
 def _commitment_of(record: JournalRecord, name: str) -> str:
@@ -151,38 +175,41 @@ def parse(chunk: str, offset: int = 0, length: int = 0) -> JournalRecord | None:
     head = _HEADER.match(header)
     if head is None:
         return _parse_foreign(header, lines, offset, length)
-    values: dict[str, list[str]] = {}
+    fields = {"scope": head[3]} if head[3] else {}
+    blocks: dict[str, list[str]] = {}
     name = ""
     for line in lines:
-        if machine := _MACHINE.match(line):
-            return _assemble(head, values, machine, offset, length)
-        if line.startswith(_BLOCK) and name:
-            values[name].append(line[len(_BLOCK) :])
-        elif found := _FIELD.match(line):
+        if line.startswith("  - "):
+            if line.startswith("  - n: ") and (machine := _MACHINE.match(line)):
+                return _assemble(head, fields, blocks, machine, (offset, length))
+            found = _FIELD.match(line)
+            if found is None:
+                return None
             name = found[1]
-            values[name] = [found[2] or ""]
-        elif line:
+            fields[name] = found[2] or ""
+            blocks.pop(name, None)
+        elif line and not (name and line.startswith(_BLOCK)):
             return None
         elif name:
-            values[name].append("")
+            blocks.setdefault(name, [fields[name]]).append(line[len(_BLOCK) :])
     return None
 
 
 def _assemble(
-    head: re.Match[str], values: dict[str, list[str]], machine: re.Match[str], offset: int, length: int
+    head: re.Match[str],
+    fields: dict[str, str],
+    blocks: dict[str, list[str]],
+    machine: re.Match[str],
+    place: tuple[int, int],
 ) -> JournalRecord:
-    texts = {name: lines[0] if len(lines) == 1 else "\n".join(lines).strip("\n") for name, lines in values.items()}
-    salts, erased = (_read_digests(texts.pop(name, "")) for name in ("salts", "erased"))
-    fields = {"scope": head[3]} if head[3] else {}
-    one, arrow, other = texts.pop("id", "").partition(" -> ")
-    if one:
-        fields["id"] = one
+    for name, lines in blocks.items():
+        fields[name] = "\n".join(lines).strip("\n")
+    salts, erased = (_read_digests(fields.pop(name, "")) for name in ("salts", "erased"))
+    one, arrow, other = fields.get("id", "").partition(" -> ")
     if arrow:
-        fields["new_id"] = other
-    fields.update(texts)
-    return JournalRecord(
-        int(machine[1]), head[1], head[2], fields, machine[3], machine[2], machine[4], salts, erased, offset, length
-    )
+        fields |= {"id": one, "new_id": other}
+    n, prev, salt, chain = machine.groups()
+    return JournalRecord(int(n), head[1], head[2], fields, salt, prev, chain, salts, erased, *place)
 
 
 def _read_digests(text: str) -> dict[str, str]:

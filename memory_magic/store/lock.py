@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import threading
 import time
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
@@ -22,35 +24,45 @@ from memory_magic.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 TIMEOUT: Final = 30.0  # seconds; the longest wait seen with eight writers was under one
 _POLL: Final = 0.005
+_HOST: Final = socket.gethostname()
 
 
 class StoreLock:
-    """The lock of one root. An object serves one thread at a time; each `hold` takes a descriptor of its own."""
+    """The lock of one root; several threads may use one object, each holds it by itself."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / ".lock"
-        self._holder = root / ".lock.holder"
-        self._held: BaseFileLock | None = None
+        self._holder = str(root / ".lock.holder")
+        self._hard = FileLock(self.path, mode=files.FILE_MODE, poll_interval=_POLL)
+        self._mine = threading.local()
 
     @contextlib.contextmanager
     def hold(self, timeout: float = TIMEOUT) -> Iterator[None]:
         """Hold the lock; raise `LockTimeoutError` after *timeout* seconds (0 = only when it is free)."""
+        if self._held is not None:
+            raise self._timed_out(
+                0
+            )  # filelock would let the same thread in twice, to a journal that has grown meanwhile
         lock = self._acquire(timeout)
-        self._held = lock
+        self._mine.held = lock
         try:
             self._write_holder()
             yield
         finally:
-            self._held = None
+            self._mine.held = None
             lock.release()
+
+    @property
+    def _held(self) -> BaseFileLock | None:
+        return getattr(self._mine, "held", None)
 
     def is_ours(self) -> bool:
         """Tell whether the lock that is held is still the one that others would take."""
-        return self._held is not None and self._is_current(self._held)
+        held = self._held
+        return held is not None and self._is_current(held)
 
     def _acquire(self, timeout: float) -> BaseFileLock:
         deadline = time.monotonic() + timeout
@@ -63,16 +75,20 @@ class StoreLock:
                 raise self._timed_out(timeout)
 
     def _try_once(self, timeout: float) -> BaseFileLock:
-        lock: BaseFileLock = FileLock(self.path, mode=files.FILE_MODE, poll_interval=_POLL)
-        with files.disk_errors(self.path), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fall-back to a soft lock on NFS; doctor names it
+            try:
+                return self._acquired(self._hard, timeout)
+            except NotImplementedError:
+                soft = SoftFileLock(self.path.with_suffix(".soft"), mode=files.FILE_MODE, poll_interval=_POLL)
+            return self._acquired(soft, timeout)
+
+    def _acquired(self, lock: BaseFileLock, timeout: float) -> BaseFileLock:
+        with files.disk_errors(self.path):
             try:
                 lock.acquire(timeout=timeout)
             except Timeout as error:
                 raise self._timed_out(timeout) from error
-            except NotImplementedError:
-                lock = SoftFileLock(self.path.with_suffix(".soft"), mode=files.FILE_MODE, poll_interval=_POLL)
-                lock.acquire(timeout=timeout)
         return lock
 
     def _is_current(self, lock: BaseFileLock) -> bool:
@@ -86,14 +102,12 @@ class StoreLock:
         return (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino)
 
     def _write_holder(self) -> None:
-        text = (
-            f"pid {os.getpid()} on {socket.gethostname()} since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n"
-        )
-        files.create(str(self._holder), text.encode(), sync=False)
+        text = f"pid {os.getpid()} on {_HOST} since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n"
+        files.create(self._holder, text.encode(), sync=False)
 
     def _timed_out(self, timeout: float) -> LockTimeoutError:
         try:
-            holder = self._holder.read_text(encoding="utf-8", errors="replace").strip()
+            holder = Path(self._holder).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             holder = "an unknown process"
         return LockTimeoutError(

@@ -84,6 +84,8 @@ class Document:
     scope: str
     text: str
     where: str = ""
+    hidden: frozenset[str] = frozenset()
+    """Ids of purged notes that were typed back: they stand in the text and are no notes."""
 
     @cached_property
     def masked(self) -> str:
@@ -112,6 +114,8 @@ class Document:
                 walk.enter(block)
             elif block.kind in NOTE_KINDS and (text := self._text_of(block)):
                 one = note_id(self.scope, normalise(text))
+                if one in self.hidden:
+                    continue
                 known = found.get(one)
                 if known is None:
                     found[one] = Parsed(one, text, block, walk.pinned and block.kind == "item", walk.path)
@@ -238,7 +242,11 @@ class Document:
 
     def with_text(self, text: str) -> Document:
         """Return the same file with another text."""
-        return Document(self.scope, text, self.where)
+        return Document(self.scope, text, self.where, self.hidden)
+
+    def in_full(self) -> Document:
+        """Return the same file with nothing hidden."""
+        return Document(self.scope, self.text, self.where) if self.hidden else self
 
     def replaced(self, note: Parsed, text: str) -> Document:
         """Return the document with *note* reading *text*; its copies go, and so does it where *text* stands already."""
@@ -410,12 +418,14 @@ def render(text: str, *, bullet: str = "- ", newline: str = "\n") -> str:
 
     Raise `NoteError` where no bullet does (`- ---` would be a thematic break: then `* ---` is tried).
     """
-    for mark in (bullet, "- ", "* "):
-        first, *rest = text.split("\n")
-        indent = " " * len(mark)
-        rendered = "\n".join([mark + first, *(indent + line if line else "" for line in rest)]) + "\n"
-        if (not rest and first[:1].isalpha()) or _reads_back(rendered, text):
-            return rendered if newline == "\n" else rendered.replace("\n", newline)
+    # what begins with white space (an indented block brought over) cannot be an item's first line: the note is the same
+    for spelling in (text, text.strip()):
+        for mark in (bullet, "- ", "* "):
+            first, *rest = spelling.split("\n")
+            indent = " " * len(mark)
+            rendered = "\n".join([mark + first, *(indent + line if line else "" for line in rest)]) + "\n"
+            if (not rest and first[:1].isalpha()) or _reads_back(rendered, spelling):
+                return rendered if newline == "\n" else rendered.replace("\n", newline)
     raise NoteError("this text cannot be written as a Markdown list item", hint="write it as a sentence")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from memory_magic.store.journal_format import Draft
+from memory_magic.store.journal_format import Draft, join_titles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,18 +70,18 @@ def _pin_change(scope: str, note: Parsed) -> Draft:
 def _taken(scope: str, old: Known, new: Parsed | None, redact: Callable[[str], str]) -> Draft:
     fields = {"scope": scope, "id": old.id, "before": old.text or "(text not known)"}
     if new is not None:
-        fields |= {"new_id": new.id, "after": redact(new.text)} | _details(new)
+        fields |= {"new_id": new.id, "after": redact(new.text)} | _details(new, redact)
     return Draft("observe", fields)
 
 
 def _added(scope: str, note: Parsed, redact: Callable[[str], str]) -> Draft:
-    return Draft("observe", {"scope": scope, "id": note.id, "after": redact(note.text)} | _details(note))
+    return Draft("observe", {"scope": scope, "id": note.id, "after": redact(note.text)} | _details(note, redact))
 
 
-def _details(note: Parsed) -> dict[str, str]:
+def _details(note: Parsed, redact: Callable[[str], str]) -> dict[str, str]:
     fields = {"pinned": "yes"} if note.pinned else {}
     if note.section:
-        fields["section"] = " / ".join(note.section)
+        fields["section"] = redact(join_titles(note.section))
     if note.kind != "item":
         fields["kind"] = note.kind
     return fields

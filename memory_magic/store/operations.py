@@ -9,18 +9,24 @@ shows the effect already. Ids name the notes; texts here have passed the gate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, Protocol
 
 from memory_magic.errors import NoSuchNoteError
 from memory_magic.store.ids import normalise, note_id
-from memory_magic.store.journal_format import Draft
+from memory_magic.store.journal_format import Draft, join_titles
 from memory_magic.store.note import Document, render
+from memory_magic.store.operations_history import Put, item_from, place_fields, section_from
+from memory_magic.text.redact import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
     from memory_magic.store.note import Parsed
     from memory_magic.store.records import JournalRecord
+
+_ADDING: Final = frozenset({"remember", "restore", "import"})
+_TAKE_OUT: Final = frozenset({"retire", "reject", "prune"})
 
 
 class Operation(Protocol):
@@ -81,7 +87,8 @@ class Append:
 
     def is_done(self, document: Document) -> bool:
         """Tell whether all texts stand in *document*."""
-        return all(one in document.notes for one in self.ids)
+        notes = document.notes
+        return all(one in notes and (notes[one].pinned or not self.pinned) for one in self.ids)
 
     @property
     def height(self) -> int:
@@ -99,11 +106,12 @@ class Append:
 
     def apply(self, document: Document) -> Document:
         """Return *document* with the texts that it lacks."""
-        for one, text in zip(self.ids, self.texts, strict=True):
-            if one not in document.notes:
-                document = appended(document, text)
-            if self.pinned and not document.notes[one].pinned:
-                document = document.pinned(document.notes[one])
+        missing = {one: text for one, text in zip(self.ids, self.texts, strict=True) if one not in document.notes}
+        if missing:
+            document = appended(document, *missing.values())
+        if self.pinned:
+            for one in self.ids:
+                document = document if document.notes[one].pinned else document.pinned(document.notes[one])
         return document
 
     def drafts(self, document: Document | None) -> list[Draft]:  # noqa: ARG002  (the texts say it all)
@@ -115,11 +123,11 @@ class Append:
         ]
 
 
-def appended(document: Document, text: str) -> Document:
-    """Return *document* with *text* as a list item at the append place."""
+def appended(document: Document, *texts: str) -> Document:
+    """Return *document* with *texts* as list items at the append place."""
     document.require_appendable()
     place = document.place
-    chunk = place.prefix + render(text, newline=place.newline)
+    chunk = place.prefix + "".join(render(text, newline=place.newline) for text in texts)
     offset = document.character_offset(place.offset)
     return document.with_text(document.text[:offset] + chunk + document.text[offset:])
 
@@ -172,12 +180,13 @@ class Revise:
 
 @dataclass(frozen=True, slots=True)
 class Retire:
-    """Take the note *one* out."""
+    """Take the note *one* out, under the name of *action*: retire, reject, prune, or promote where it leaves."""
 
     scope: str
     one: str
     extra: Mapping[str, str]
     before: str = ""
+    action: str = "retire"
 
     @property
     def added(self) -> frozenset[str]:
@@ -198,12 +207,13 @@ class Retire:
         return document.removed(_note(document, self.one))
 
     def drafts(self, document: Document) -> list[Draft]:
-        """Return one retire record."""
+        """Return one record, which says where the note stood, so that it can come back there."""
         note = _note(document, self.one)
         fields = {"scope": self.scope, "id": self.one, "before": self.before}
         if note.copies:
             fields["copies"] = str(1 + len(note.copies))
-        return [Draft("retire", _with(fields, self.extra))]
+        place = place_fields(note.section, note.pinned, note.kind)
+        return [Draft(self.action, _with(_with(fields, place), self.extra))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,20 +249,52 @@ class Pin:
     def drafts(self, document: Document) -> list[Draft]:
         """Return one record that remembers the section that the note came from."""
         section = _note(document, self.one).section if self.pinned else self.section
-        fields = {"scope": self.scope, "id": self.one, "section": " / ".join(section)}
+        fields = {"scope": self.scope, "id": self.one, "section": redact(join_titles(section)).text}
         return [Draft("pin" if self.pinned else "unpin", _with(fields, self.extra))]
 
 
-def from_record(record: JournalRecord) -> Operation | None:
-    """Return the operation that *record* tells of, or None where it is no change of a file that can be done again."""
-    one, after = record.id or "", record.fields.get("after", "")
-    if record.action in {"remember", "restore", "import"}:
-        return Append(record.scope, (after,), {}, pinned=record.fields.get("pinned") == "yes")
-    if record.action == "revise":
-        return Revise(record.scope, one, after, {})
-    if record.action == "retire":
-        return Retire(record.scope, one, {})
-    if record.action in {"pin", "unpin"}:
-        section = tuple(part for part in record.fields.get("section", "").split(" / ") if part)
-        return Pin(record.scope, one, record.action == "pin", {}, section)
+def from_record(record: JournalRecord, scope: str = "") -> Operation | None:
+    """Return the operation that *record* tells of, or None where it is no change of a file that can be done again.
+
+    *scope* names the file: a `promote` record adds to one and takes out of another, and without it is no operation.
+    """
+    one, fields, action = record.id or "", record.fields, record.action
+    if action == "promote":
+        return _promoted(record, scope)
+    if action in _ADDING:
+        return _added(record)
+    if action == "revise":
+        return Revise(record.scope, one, fields.get("after", ""), {})
+    if action in _TAKE_OUT:
+        return Retire(record.scope, one, {}, action=action)
+    if action in {"pin", "unpin"}:
+        return Pin(record.scope, one, action == "pin", {}, section_from(fields.get("section", "")))
     return None
+
+
+def _added(record: JournalRecord) -> Operation:
+    item = item_from(record)
+    if item.section or item.kind != "item":
+        return Put(record.scope, record.action, (item,))
+    return Append(record.scope, (item.text,), {}, pinned=item.pinned)
+
+
+def _promoted(record: JournalRecord, scope: str) -> Operation | None:
+    if scope and scope == record.fields.get("to"):
+        return Put(scope, "promote", (item_from(record),))
+    return Retire(scope, record.id or "", {}, action="promote") if scope and scope == record.scope else None
+
+
+def from_records(records: Sequence[JournalRecord], scope: str) -> list[tuple[Operation, list[JournalRecord]]]:
+    """Return the operations of a batch with the records of each: a run of additions is one, so it is parsed once."""
+    found: list[tuple[Operation, list[JournalRecord]]] = []
+    for adds, run in groupby(records, key=lambda record: record.action in _ADDING):
+        batch = list(run)
+        if adds and len(batch) > 1:
+            found.append((Put(scope, batch[0].action, tuple(map(item_from, batch))), batch))
+            continue
+        for record in batch:
+            operation = from_record(record, scope)
+            if operation is not None:
+                found.append((operation, [record]))
+    return found

@@ -12,10 +12,12 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from memory_magic.errors import FileStateError, LockTimeoutError, MemoryMagicError, StoreAccessError
+from memory_magic.errors import FileStateError, MemoryMagicError, StoreAccessError
 from memory_magic.store import files
 from memory_magic.store.bench import document_of, now_ns, resolved, rows_of
+from memory_magic.store.door import LockLostError
 from memory_magic.store.index import DamagedIndexError
+from memory_magic.store.purge.screen import screened
 from memory_magic.store.records import Note
 from memory_magic.store.replay import replay
 
@@ -74,6 +76,8 @@ class Reader:
                     return index
             except (sqlite3.Error, DamagedIndexError):
                 self.indexes.close_reading()
+            except MemoryMagicError:
+                return None  # the file cannot be read: whoever reads it is told so
         if self.writer is None or not self._worth_a_lock(scope, path):
             return None
         return self._brought_level(scope)
@@ -98,7 +102,7 @@ class Reader:
             with self.writer.hold(timeout=0) as bench:
                 self.writer.observe(bench, scope)
                 return bench.index
-        except (LockTimeoutError, StoreAccessError, FileStateError, sqlite3.Error):
+        except (MemoryMagicError, LockLostError, DamagedIndexError, sqlite3.Error):
             return None  # somebody writes, or nobody can: the file itself is read
 
     def scan(self, scope: Scope) -> list[Note]:
@@ -107,9 +111,10 @@ class Reader:
         content = files.read(path)
         if not content.data:
             return []
-        document = document_of(scope, path, content)
+        known = self.known(scope.id)
+        document = screened(document_of(scope, path, content), self.root, lambda: known)
         document.require_text()
-        rows = rows_of(document, self.known(scope.id))
+        rows = rows_of(document, known)
         newest = 1 + max((row.n for row in rows), default=0)
         notes = [
             Note(

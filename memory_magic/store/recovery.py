@@ -13,9 +13,9 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from memory_magic.errors import MemoryMagicError
+from memory_magic.errors import FileStateError, MemoryMagicError
 from memory_magic.store import door, files
-from memory_magic.store.bench import FileState, document_of, redacted, resolved
+from memory_magic.store.bench import FileState, redacted, resolved
 from memory_magic.store.journal_format import Draft
 from memory_magic.store.note import Document, encode
 from memory_magic.store.operations import Append, appended, from_record, from_records
@@ -32,10 +32,13 @@ RECOVERED: Final = "recovery of an interrupted write"
 _FOREIGN_SECONDS: Final = 3600.0
 
 
-def recover(bench: Bench, scope: Scope, path: str, known: dict[str, Known]) -> bool:
-    """Settle every temp file beside *path*; tell whether there was any. *known* is the journal's view of the scope."""
+def recover(bench: Bench, scope: Scope, path: str, known: dict[str, Known], *, at_once: bool = False) -> bool:
+    """Settle every temp file beside *path*; tell whether there was any. *known* is the journal's view of the scope.
+
+    *at_once*: no predecessor is kept for later, not even one of this moment (a purge).
+    """
     found = door.temps(path)
-    for temp in door.settled_old(found):
+    for temp in [temp for temp in found if temp.state == "old"] if at_once else door.settled_old(found):
         _look_once_more(bench, scope, path, known, temp)
     for temp in found:
         if temp.state == "part":
@@ -47,8 +50,10 @@ def recover(bench: Bench, scope: Scope, path: str, known: dict[str, Known]) -> b
 
 def _look_once_more(bench: Bench, scope: Scope, path: str, known: dict[str, Known], temp: door.Temp) -> None:
     if not temp.is_untouched():
-        saved = document_of(scope, temp.path, files.read(temp.path))
-        _merge(bench, _state(scope, path, known), saved, gone=(), since=temp.first)
+        state = _state(scope, path, known)
+        saved = state.read_as(temp.path, files.read(temp.path))
+        if not _merged(bench, state, saved, gone=(), since=temp.first):
+            return
     files.remove(temp.path)
 
 
@@ -58,7 +63,8 @@ def _settle(bench: Bench, scope: Scope, path: str, known: dict[str, Known], temp
     if content.data is None:
         return
     if not content.hash.startswith(temp.hash):
-        _merge_save(bench, scope, path, known, temp, records)
+        if not _merge_save(bench, scope, path, known, temp, records):
+            return
     elif records:
         records = _destination_first(bench, scope, records)
         _do_again(bench, _state(scope, path, known), records)
@@ -113,11 +119,11 @@ def _do_again(bench: Bench, state: FileState, records: list[JournalRecord]) -> N
 
 def _merge_save(
     bench: Bench, scope: Scope, path: str, known: dict[str, Known], temp: door.Temp, records: list[JournalRecord]
-) -> None:
-    """Merge what stood in the file before the exchange, if it was more than the predecessor."""
+) -> bool:
+    """Merge what stood in the file before the exchange, if it was more than the predecessor; tell whether it went."""
     state = _state(scope, path, known)
     settled = files.read_settled(temp.path, lambda content: door.looks_torn(state, content))
-    saved = document_of(scope, temp.path, settled)
+    saved = state.read_as(temp.path, settled)
     operations = [operation for record in records if (operation := from_record(record, scope.id))]
     added = {one for operation in operations for one in operation.added}
     taken = {one for operation in operations for one in operation.taken}
@@ -126,7 +132,17 @@ def _merge_save(
     gone = [one for one in base if one not in saved.notes and one not in taken]
     if 2 * len(gone) > len(base):
         gone = []  # an editor that died in mid save: what it lost is not what its person took out
-    _merge(bench, state, saved, gone, since=temp.first)
+    return _merged(bench, state, saved, gone, since=temp.first)
+
+
+def _merged(bench: Bench, state: FileState, saved: Document, gone: Iterable[str], *, since: int) -> bool:
+    """Merge, and tell whether it went: where the file takes nothing in as it stands the temp file waits."""
+    try:
+        _merge(bench, state, saved, gone, since=since)
+    except FileStateError as error:
+        bench.notices.append(f"what an editor saved beside {state.path} waits until the file can be written: {error}")
+        return False
+    return True
 
 
 def _merge(bench: Bench, state: FileState, saved: Document, gone: Iterable[str], *, since: int) -> None:
@@ -155,12 +171,12 @@ def _merge(bench: Bench, state: FileState, saved: Document, gone: Iterable[str],
         for note in leave
         if note.id in state.known
     ]
-    records = bench.record(drafts)
-    state.apply(records)
-    for note in come:
-        document = appended(document, note.text)
+    if come:
+        document = appended(document, *(note.text for note in come))
     for note in leave:
         document = document.removed(document.notes[note.id])
+    records = bench.record(drafts)
+    state.apply(records)
     _bring_in(bench, state, document, records)
 
 
@@ -193,8 +209,7 @@ def _bring_in(bench: Bench, state: FileState, document: Document, records: list[
     """Put *document* in place of the present bytes, through the door."""
     if document.text == state.document.text:
         return
-    numbered = records or list(bench.journal.records(bench.tail.offset))
     data = encode(document.text)
-    passage = door.Passage(bench, state, _Merged(state.document, document), numbered)
+    passage = door.Passage(bench, state, _Merged(state.document, document), records)
     temporary, _ = door.write_temp(state.path, passage.numbers, data, files.sha256(data))
     passage.run(temporary, data)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from memory_magic.store.records import JournalRecord
 
+_MOST_DIGITS: Final = 18  # what fits SQLite's numbers
 ADDING: Final = frozenset({"remember", "restore", "import", "unpurge"})
 TAKING: Final = frozenset({"retire", "prune", "reject"})
 
@@ -35,43 +36,79 @@ class Known:
 State = dict[str, dict[str, Known]]  # scope -> id -> note
 
 
-def replay(records: Iterable[JournalRecord], state: State | None = None) -> State:
-    """Return the state after *records*, which must hold any cancellation of them."""
+def replay(
+    records: Iterable[JournalRecord], state: State | None = None, *, cancelled: Collection[int] | None = None
+) -> State:
+    """Return the state after *records*.
+
+    *cancelled*: numbers of the records that do not count (`Journal.cancelled`); the records are then streamed. None
+    means that *records* hold any cancellation of them.
+    """
     state = {} if state is None else state
-    listed = [record for record in records if record.n]
-    cancelled = {record.fields.get("cancels") for record in listed if record.action == "cancel"}
-    for record in listed:
-        if str(record.n) not in cancelled:
+    if cancelled is None:
+        records = list(records)
+        cancelled = {cancels(record) for record in records if record.action == "cancel"}
+    for record in records:
+        if record.n and record.n not in cancelled:
             apply(state, record)
     return state
 
 
+def cancels(record: JournalRecord) -> int:
+    """Return the number of the record that a `cancel` record takes out, or 0."""
+    number = record.fields.get("cancels", "")
+    return int(number) if number.isdecimal() and len(number) <= _MOST_DIGITS else 0
+
+
 def apply(state: State, record: JournalRecord) -> None:
     """Apply one record to *state* in place."""
-    notes = state.setdefault(record.scope, {})
-    if record.action in ADDING:
+    fields, action = record.fields, record.action
+    if action == "purge":
+        _purge(state, f"purged-{record.n}-")
+        return
+    scope = fields.get("scope", "")
+    notes = state.get(scope)
+    if notes is None:
+        notes = state[scope] = {}
+    if action in ADDING:
         _add(notes, record, None)
-    elif record.action in TAKING:
-        notes.pop(record.id or "", None)
-    elif record.action == "revise":
-        _add(notes, record, notes.pop(record.id or "", None))
-    elif record.action in {"pin", "unpin"}:
-        _set_pinned(notes, record, pinned=record.action == "pin")
-    elif record.action == "promote":
-        _add(state.setdefault(record.fields.get("to", ""), {}), record, notes.pop(record.id or "", None))
-    elif record.action == "observe":
+    elif action in TAKING:
+        notes.pop(fields.get("id", ""), None)
+    elif action == "revise":
+        _add(notes, record, notes.pop(fields.get("id", ""), None))
+    elif action in {"pin", "unpin"}:
+        _set_pinned(notes, record, pinned=action == "pin")
+    elif action == "promote":
+        # the record brings what is known of the note, so that a replay of one of the two scopes says the same
+        notes.pop(fields.get("id", ""), None)
+        _add(state.setdefault(fields.get("to", ""), {}), record, None)
+    elif action == "observe":
         _observe(notes, record)
 
 
+def _purge(state: State, prefix: str) -> None:
+    """Drop the notes whose ids a purge replaced; versions that live on in others went with their revision."""
+    for notes in state.values():
+        for one in [one for one in notes if one.startswith(prefix)]:
+            del notes[one]
+
+
 def _add(notes: dict[str, Known], record: JournalRecord, old: Known | None) -> None:
-    one = record.new_id or record.id or ""
+    fields = record.fields
+    one = fields.get("new_id") or fields.get("id", "")
+    if not one:
+        return  # a record that names no note adds none
     there = notes.get(one)
-    pinned = record.fields.get("pinned") == "yes" or bool(old and old.pinned) or bool(there and there.pinned)
     first = old or there
-    created = first.created if first else record.fields.get("created", record.time)
-    by = first.by if first else record.fields.get("by", "")
-    section = (old.section if old else "") or record.fields.get("section", "")
-    notes[one] = Known(one, record.fields.get("after", ""), pinned, record.n, created, by, section)
+    pinned = fields.get("pinned") == "yes"
+    section = fields.get("section", "")
+    if first is None:
+        created, by = fields.get("created", record.time), fields.get("author") or fields.get("by", "")
+    else:
+        created, by = first.created, first.by
+        pinned = pinned or bool(old and old.pinned) or bool(there and there.pinned)
+        section = (old.section if old else "") or section
+    notes[one] = Known(one, fields.get("after", ""), pinned, record.n, created, by, section)
 
 
 def _set_pinned(notes: dict[str, Known], record: JournalRecord, *, pinned: bool) -> None:
@@ -81,7 +118,11 @@ def _set_pinned(notes: dict[str, Known], record: JournalRecord, *, pinned: bool)
 
 
 def _observe(notes: dict[str, Known], record: JournalRecord) -> None:
-    before, after = "before" in record.fields, "after" in record.fields
+    # what a purge erased was there: a note that came or went, only its text is gone
+    before, after = (
+        ("before" in record.fields or "before" in record.erased),
+        ("after" in record.fields or "after" in record.erased),
+    )
     if before and after:
         old = notes.pop(record.id or "", None)
         _add(notes, record, replace(old, pinned=record.fields.get("pinned") == "yes") if old else None)

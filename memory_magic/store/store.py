@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from memory_magic import settings as settings_module
-from memory_magic.errors import FileStateError, ReadOnlyStoreError, ScopeError
+from memory_magic.errors import FileStateError, MemoryMagicError, ReadOnlyStoreError, ScopeError
 from memory_magic.store import doctor, files, gate
 from memory_magic.store import scope as scope_module
-from memory_magic.store.ids import shown_length
+from memory_magic.store.ids import normalise, note_id, shown_length
 from memory_magic.store.indexes import MEMORY, Indexes
 from memory_magic.store.journal import Journal, utc_now
+from memory_magic.store.journal_format import split_titles
 from memory_magic.store.matching import matches
 from memory_magic.store.operations import Append, Pin, Retire, Revise
 from memory_magic.store.reading import Reader
@@ -78,7 +79,8 @@ class Store:
         self.root = settings_module.find_root(root)
         self.cwd = Path(cwd) if cwd is not None else Path.cwd()
         self.read_only = read_only
-        self._by = by or DEFAULT_AUTHOR
+        self._by = gate.clean_line(by or DEFAULT_AUTHOR)
+        self._laid_out: set[str] = set()
         self._guard = threading.RLock()
         self._settings: Settings | None = None
         self._journal = Journal(self.root / "JOURNAL.md", clock)
@@ -92,7 +94,11 @@ class Store:
         setting = self.settings.index_path
         if setting == MEMORY:
             return None
-        return Path(setting).expanduser() if setting else self.root / "index.sqlite3"
+        if not setting:
+            return self.root / "index.sqlite3"
+        path = Path(setting).expanduser()
+        # one setting may serve several roots (an environment variable does): each has a database of its own
+        return path.with_name(f"{path.stem}-{files.sha256(str(self.root.absolute()).encode())[:8]}{path.suffix}")
 
     def __enter__(self) -> Self:
         return self
@@ -263,7 +269,9 @@ class Store:
     def findings(self) -> Findings:
         """Return what a person should know about the files: damage, look-alikes, rights, what blocks a write."""
         with self._guard:
-            return doctor.findings(self.root, self._all_scopes(), self._journal, self._anchor())
+            return doctor.findings(
+                self.root, self._all_scopes(), self._journal, self._anchor(), read_only=self.read_only
+            )
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -291,11 +299,18 @@ class Store:
         """Keep several notes at once: one temp file, one append to the journal, one exchange."""
         cleaned = [gate.clean_note(text) for text in texts]
         target = self._scope_to_write(scope)
-        operation = Append(target.id, tuple(one.text for one in cleaned), self._extra(by, evidence), pinned=pin)
+        if pin and len(cleaned) > 1:
+            return [self.remember(one.text, scope=scope, pin=True, by=by, evidence=evidence) for one in cleaned]
+        if not cleaned:
+            return []
+        ids = [note_id(target.id, normalise(one.text)) for one in cleaned]
+        texts_by_id = {one: clean.text for one, clean in reversed(list(zip(ids, cleaned, strict=True)))}
+        texts_once = tuple(texts_by_id[one] for one in dict.fromkeys(ids))
+        operation = Append(target.id, texts_once, self._extra(by, evidence), pinned=pin)
         outcome = self._change(target, lambda bench: self._append_or_pin(bench, target, operation))
         numbers = {record.id: record for record in outcome.records}
         written = []
-        for one, clean in zip(operation.ids, cleaned, strict=True):
+        for one, clean in zip(ids, cleaned, strict=True):
             record = numbers.get(one)
             status = "duplicate" if record is None else ("pinned" if record.action == "pin" else "saved")
             line = outcome.lines.get(one) or 0
@@ -334,7 +349,7 @@ class Store:
         """Move the note *target* back to the section that it was pinned from."""
         note = self._note_to_change(target, scope)
         home = self._reader.known(note.scope).get(note.id)
-        section = tuple(part for part in (home.section if home else "").split(" / ") if part)
+        section = split_titles(home.section) if home else ()
         operation = Pin(note.scope, note.id, False, self._extra(by, None), section)  # noqa: FBT003
         return self._changed(note, operation, note.id, {})
 
@@ -372,14 +387,18 @@ class Store:
         return Written(one, scope.id, str(scope.memory_file), line, status, n, old_id, dict(redacted), notices)
 
     def _extra(self, by: str | None, evidence: str | None) -> dict[str, str]:
-        return {"by": gate.clean_line(by or self._by), "evidence": gate.clean(evidence or "").text}
+        author = gate.clean_line(by) if by else self._by
+        return {"by": author, "evidence": gate.clean(evidence).text if evidence else ""}
 
     def _require_writable(self) -> None:
         if self.read_only:
             raise ReadOnlyStoreError("this store is open for reading only", where=str(self.root))
 
     def _lay_out(self, scope: Scope) -> None:
-        """Make the root and, for a new workspace, the file that names it."""
+        """Make the root and, for a new workspace, the file that names it; looked at once for each scope."""
+        if scope.id in self._laid_out and scope.path.is_dir():
+            return
+        self._laid_out.add(scope.id)
         if not self.root.is_dir():
             files.make_directory(self.root)
         for name in (".gitignore", ".stignore"):
@@ -401,8 +420,19 @@ class Store:
             return [] if after == before else [record for record in self._journal.records() if record.n > before]
 
     def _observe_all(self, bench: Bench, scopes: Iterable[Scope]) -> tuple[int, int]:
-        """Observe *scopes*; return the last record's number and how many notes there are."""
-        notes = sum(len(self._writer.observe(bench, scope).document.notes) for scope in scopes)
+        """Observe *scopes*; return the last record's number and how many notes there are.
+
+        One that cannot be read holds the others up no longer than to be told at the end.
+        """
+        notes = 0
+        fault: MemoryMagicError | None = None
+        for scope in scopes:
+            try:
+                notes += len(self._writer.observe(bench, scope).document.notes)
+            except MemoryMagicError as error:
+                fault = fault or error
+        if fault is not None:
+            raise fault
         return bench.tail.n, notes
 
     def reindex(self) -> int:

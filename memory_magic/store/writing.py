@@ -8,7 +8,6 @@ hash the index knows parses nothing: duplicate check, append place and line numb
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -28,10 +27,12 @@ from memory_magic.store.bench import (
     still_ours,
 )
 from memory_magic.store.follow import follow, follow_from_start
+from memory_magic.store.hashes import Hashes
 from memory_magic.store.index import DamagedIndexError, Row, Source
-from memory_magic.store.note import SEPARATOR, blocked_error, encode
+from memory_magic.store.note import SEPARATOR, encode
 from memory_magic.store.observe import differences
 from memory_magic.store.operations import Append
+from memory_magic.store.purge.screen import require_allowed
 from memory_magic.store.recovery import recover
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from memory_magic.store.index import Index
     from memory_magic.store.indexes import Indexes
     from memory_magic.store.journal import Journal
+    from memory_magic.store.lock import StoreLock
     from memory_magic.store.note import Document, Place
     from memory_magic.store.operations import Operation
     from memory_magic.store.records import JournalRecord, Scope
@@ -69,22 +71,31 @@ class Writer:
         self.journal = journal
         self._indexes = indexes
         self._damaged = False
+        self._lock: StoreLock | None = None
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[Bench]:
         """Take the lock and give a bench whose index has followed the journal; *timeout* in seconds."""
-        from memory_magic.store.lock import TIMEOUT, StoreLock  # filelock is no standard library: writers only
+        from memory_magic.store import lock as lock_module  # filelock is no standard library: writers only
 
         files.make_directory(self.root)
         self.journal.require_writable()
-        lock = StoreLock(self.root)
-        with lock.hold(TIMEOUT if timeout is None else timeout):
+        lock = self._lock = self._lock or lock_module.StoreLock(self.root)
+        with lock.hold(lock_module.TIMEOUT if timeout is None else timeout):
             if self._damaged:
                 self._indexes.discard()
                 self._damaged = False
             bench = Bench(self._indexes.writing(), self.journal, lock)
             follow(bench)
+            self._finish_purge(bench)
             yield bench
+
+    def _finish_purge(self, bench: Bench) -> None:
+        """Finish a purge that was interrupted, and let both copies of the tombstones agree."""
+        if files.stat_file(f"{self.root}/.purge.json").size or bench.index.purges():
+            from memory_magic.store.purge.recover import settle
+
+            settle(bench, self.root)
 
     def run(self, work: Callable[[Bench], Result]) -> Result:
         """Do *work* under the lock, again where the lock file was replaced or the index proves unusable beforehand.
@@ -156,7 +167,9 @@ class Writer:
 
         def work(bench: Bench) -> Outcome:
             if not planned:
-                planned.append(plan(bench))
+                operation = plan(bench)
+                require_allowed(bench, self.root, scope.id, operation)
+                planned.append(operation)
             return self._carry_out(bench, scope, planned[0])
 
         return self.run(work)
@@ -181,34 +194,28 @@ class Writer:
         """Append without parsing; None where the index does not know the file as it is, or knows a text already."""
         path = resolved(scope.memory_file)
         source = bench.index.source(scope.id)
-        if source is None or source.path != path or not _tidy(path):
+        if source is None or source.path != path or source.place.blocked or not _tidy(path):
             return None
         if any(bench.index.find(scope.id, one, path) for one in operation.ids):
             return None
         content = files.read(path)
         data, place = content.data or b"", source.place
-        # one pass gives the hash of what stands there and of what will: they share their beginning
-        before = hashlib.sha256(data[: place.offset])
-        whole = before.copy()
-        whole.update(data[place.offset :])
-        if whole.hexdigest() != source.hash:
-            return None
-        if place.blocked:
-            raise blocked_error(place.blocked, path)
         chunk = operation.chunk(place.prefix, place.newline)
-        before.update(chunk)
-        before.update(data[place.offset :])
+        hashes = Hashes(data, place.offset, chunk)
         new = data[: place.offset] + chunk + data[place.offset :]
         state = FileState(scope, path, content, lambda: bench.index.known(scope.id))
         records = bench.number(operation.drafts(None))
-        temporary, written = door.write_temp(path, (records[0].n, records[-1].n), new, before.hexdigest())
+        part, written = door.write_part(path, (records[0].n, records[-1].n), new)
+        before, after = hashes.result()
+        if before != source.hash:
+            files.remove(part)
+            return None
+        temporary = door.name_temp(part, after)
         passage = door.Passage(bench, state, operation, _journal(bench, records, temporary))
         self._run(passage, temporary, new, source.hash)
         if passage.merged:
             return self._settle(bench, state, passage)
-        grown = Source(
-            scope.id, path, still_ours(path, written), before.hexdigest(), place.after(chunk, operation.height)
-        )
+        grown = Source(scope.id, path, still_ours(path, written), after, place.after(chunk, operation.height))
         return _index_append(bench, operation, passage, grown, place)
 
     def _pass(self, bench: Bench, state: FileState, operation: Operation, result: Document) -> Outcome:

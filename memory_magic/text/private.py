@@ -27,7 +27,7 @@ _Spans = list[tuple[int, int]]
 @cache
 def _tag() -> re.Pattern[str]:
     """Compile late: most texts hold no tag at all."""
-    return re.compile(rf"<(/?)private(?:\s[^<>]{{0,{_ATTRIBUTES}}}+)?+>", re.IGNORECASE)
+    return re.compile(rf"<(/?)private(?:[^\S\r\n][^<>\r\n]{{0,{_ATTRIBUTES}}}+)?+>", re.IGNORECASE)
 
 
 @cache

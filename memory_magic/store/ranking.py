@@ -1,0 +1,315 @@
+"""The order of the notes that a query found: tiers first, then BM25 with what stands around a note.
+
+A note is held as its terms in one string, two blanks between two terms and one at each end (`packed`), because
+`str.count` then counts terms, pairs of terms and beginnings of terms exactly, at the speed of C. The nearest heading's
+terms follow after `SEPARATOR`.
+
+Tiers: 2 the whole query stands in the note, 1 all its words do, 0 some do. In a note longer than a passage the words
+must stand within one passage, function words included, or every long note would hold every question's words.
+Within a tier the score is BM25 (k1 1.0, b 0.4) over the wanted terms, plus
+- word pairs of the query that stand side by side in the note (weight 0.3; no pairs of grams, which overlap anyway);
+- terms that begin with the same five letters as a wanted word (0.3): inflections that no stemmer knew;
+- for a short note, whose subject its neighbours often name: a wanted term that it lacks counts a half if the heading
+  or the note beside it has it, 0.3 if the next but one has it. Never more, so that a note is not lifted by neighbours
+  that say the same, and equal notes stay equal;
+- for a long note, the best passage (0.2).
+The two last fade into each other between 40 and 100 terms. A note without any wanted term of its own is no result.
+Equal scores: pinned first, then newer. The numbers are one configuration for all scripts and note lengths, measured on
+LoCoMo dialogues 1-6 and XQuAD in four languages (tests/bench/bench_search_quality.py). Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from memory_magic.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from memory_magic.text.words import Query
+
+SEPARATOR: Final = "\x1f"
+SOME: Final = 0
+ALL: Final = 1
+PHRASE: Final = 2
+
+_K1: Final = 1.0
+_B_SHORT: Final = 0.1
+_B_LONG: Final = 0.4
+_PAIR: Final = 0.3
+_FAMILY: Final = 0.3
+_FAMILY_LETTERS: Final = 5
+_BESIDE: Final = 0.5
+_NEXT_BUT_ONE: Final = 0.3
+_HEADING: Final = 0.5
+_PASSAGE: Final = 40  # terms
+_LONG: Final = 100  # terms
+_PASSAGE_SHARE: Final = 0.2
+_WITH_FAMILY: Final = re.compile(rf"[^\d!-/:-@\[-`{{-~]{{{_FAMILY_LETTERS + 1},}}")  # letters and marks only
+_SCORE_HALF: Final = 20.0  # the sum that is shown as half a tier
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One candidate: *terms* as `packed`, *age* greater for newer, *beside* and *next_but_one* keys of neighbours."""
+
+    key: int
+    terms: str
+    pinned: bool = False
+    age: tuple[int, int] = (0, 0)
+    beside: tuple[int, ...] = ()
+    next_but_one: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What the notes searched have in common: their number, average length in terms, how many hold each term."""
+
+    notes: int
+    average: float
+    found: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One result; *score* is greater for better, its whole part is the *tier*; *terms* are those that it holds."""
+
+    key: int
+    tier: int
+    score: float
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What an entry's text says about the query: its own terms, the heading's, how often each pattern stands in it."""
+
+    entry: Entry
+    own: str
+    heading: str
+    length: int
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two neighbouring words of the query; *wanted* is one of them that matters; *sampled*: the other does not."""
+
+    pattern: str
+    wanted: str
+    sampled: bool
+
+
+def packed(text: str, heading: str = "") -> str:
+    """Return the terms of a note, and of the heading above it, as index and ranking hold them."""
+    own = _join(words.terms(text))
+    return f"{own}{SEPARATOR}{_join(words.terms(heading))}" if heading else own
+
+
+def length_of(terms: str) -> int:
+    """Return the number of a note's own terms."""
+    own = terms.partition(SEPARATOR)[0]
+    return own.count("  ") + 1 if own else 0
+
+
+def beginnings(term: str) -> str:
+    """Return what terms of the same family begin with, or nothing for a term without family."""
+    return term[:_FAMILY_LETTERS] if _WITH_FAMILY.fullmatch(term) and not words.gram_size(term) else ""
+
+
+class Ranking:
+    """The candidates of one query: `add` them, ask for `leaders` to look up their neighbours, take the `result`."""
+
+    def __init__(self, query: Query, collection: Collection) -> None:
+        self._query = query
+        self._collection = collection
+        self._average = max(1.0, collection.average)
+        self._wanted = len(query.wanted)
+        self._weights = [
+            weight * _rarity(collection.found.get(term, 0), collection.notes)
+            for term, weight in zip(query.wanted, query.weights, strict=True)
+        ]
+        families = [
+            (f" {begin}", weight * _FAMILY)
+            for term, weight in zip(query.wanted, self._weights, strict=True)
+            if (begin := beginnings(term))
+        ]
+        self._weights += [weight for _, weight in families]
+        self._pairs = _pairs(query)
+        # counts of an entry are in this order: wanted terms, their families, pairs
+        self._patterns = [
+            *map(_pattern, query.wanted),
+            *(begin for begin, _ in families),
+            *(pair.pattern for pair in self._pairs),
+        ]
+        self._phrase = _phrase(query)
+        self._measured: dict[int, _Measured] = {}
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._measured
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Take in candidates, and neighbours of candidates, whether they hold a wanted term or not."""
+        for entry in entries:
+            own, _, heading = entry.terms.partition(SEPARATOR)
+            length = own.count("  ") + 1 if own else 0
+            self._measured[entry.key] = _Measured(entry, own, heading, length, tuple(map(own.count, self._patterns)))
+
+    def leaders(self, count: int) -> list[int]:
+        """Return the keys of the best candidates as far as their own words tell."""
+        order = [(self._sum(one.counts, one.length), one.entry.age, key) for key, one in self._measured.items()]
+        return [key for _, _, key in sorted(order, reverse=True)[:count]]
+
+    def connect(self, key: int, beside: tuple[int, ...], next_but_one: tuple[int, ...]) -> None:
+        """Tell which notes stand next to a candidate."""
+        one = self._measured[key]
+        entry = replace(one.entry, beside=beside, next_but_one=next_but_one)
+        self._measured[key] = replace(one, entry=entry)
+
+    def result(self, limit: int) -> list[Ranked]:
+        """Return the best *limit* candidates, best first."""
+        hits = [one for one in self._measured.values() if self._is_hit(one)]
+        self._weights[len(self._patterns) - len(self._pairs) :] = self._pair_weights(hits)
+        ranked = [(self._ranked(one), one.entry) for one in hits]
+        ranked.sort(key=lambda pair: (pair[0].score, pair[1].pinned, pair[1].age), reverse=True)
+        return [one for one, _ in ranked[: max(0, limit)]]
+
+    # -- one candidate -----------------------------------------------------------------------------------------
+
+    def _is_hit(self, one: _Measured) -> bool:
+        """Tell whether an entry holds a wanted term or an inflection of one, in its text or its heading."""
+        return any(one.counts) or any(pattern in one.heading for pattern in self._patterns[: self._wanted])
+
+    def _ranked(self, one: _Measured) -> Ranked:
+        shortness = _shortness(one.length)
+        total = self._sum(self._with_surroundings(one, shortness) if shortness else one.counts, one.length)
+        best, together = (0.0, True) if one.length <= _PASSAGE else self._passage(one)
+        total += _PASSAGE_SHARE * (1 - shortness) * best
+        tier = self._tier(one, together=together)
+        held = tuple(term for term, count in zip(self._query.wanted, one.counts, strict=False) if count)
+        return Ranked(one.entry.key, tier, tier + round(total / (total + _SCORE_HALF), 6), held)
+
+    def _sum(self, counts: Sequence[float], length: int) -> float:
+        """Return BM25 over all patterns that have a weight yet."""
+        share = _B_LONG + (_B_SHORT - _B_LONG) * _shortness(length)
+        norm = _K1 * (1 - share + share * length / self._average)
+        return sum(
+            weight * (_K1 + 1) * count / (count + norm)
+            for weight, count in zip(self._weights, counts, strict=False)
+            if count
+        )
+
+    def _with_surroundings(self, one: _Measured, shortness: float) -> list[float]:
+        """Return the counts, with what heading and neighbours lend for patterns that a short note lacks."""
+        beside = [self._measured[key].counts for key in one.entry.beside if key in self._measured]
+        further = [self._measured[key].counts for key in one.entry.next_but_one if key in self._measured]
+        counts: list[float] = list(one.counts)
+        for i, count in enumerate(counts):
+            if count:
+                continue
+            if any(others[i] for others in beside):
+                counts[i] = _BESIDE * shortness
+            elif one.heading and self._patterns[i] in one.heading:
+                counts[i] = _HEADING * shortness
+            elif any(others[i] for others in further):
+                counts[i] = _NEXT_BUT_ONE * shortness
+        return counts
+
+    def _tier(self, one: _Measured, *, together: bool) -> int:
+        if self._phrase in one.own:
+            return PHRASE
+        return ALL if together and all(one.counts[: self._wanted]) else SOME
+
+    def _passage(self, one: _Measured) -> tuple[float, bool]:
+        """Return the weight of the distinct wanted terms in the best passage, and whether one has all words."""
+        places = _places(one.own.split(), self._query)
+        weights = dict(zip(self._query.wanted, self._weights, strict=False))
+        needed = len(self._query.wanted) if self._query.complete else len(set(self._query.words))
+        present: dict[str, int] = {}
+        best, total, together, start = 0.0, 0.0, False, 0
+        for place, term in places:
+            if term not in present:
+                total += weights.get(term, 0.0)
+            present[term] = present.get(term, 0) + 1
+            while places[start][0] < place - _PASSAGE:
+                gone = places[start][1]
+                present[gone] -= 1
+                if not present[gone]:
+                    del present[gone]
+                    total -= weights.get(gone, 0.0)
+                start += 1
+            best = max(best, total)
+            together = together or len(present) >= needed
+        return best, together
+
+    def _pair_weights(self, hits: Sequence[_Measured]) -> list[float]:
+        """Return the weight of each pair by how many notes hold it.
+
+        That is counted among the hits. Those are all that hold a pair of wanted words; for a pair with a function word
+        they are a sample, and the wanted word's own number is the bound.
+        """
+        notes, weights = self._collection.notes, []
+        scale = max(1.0, notes / max(1, len(hits)))
+        first = len(self._patterns) - len(self._pairs)
+        for i, pair in enumerate(self._pairs, first):
+            found: float = sum(1 for one in hits if one.counts[i])
+            if pair.sampled:
+                known = self._collection.found.get(pair.wanted, notes)
+                found = max(found, min(found * scale, known))
+            weights.append(_PAIR * _rarity(found, notes))
+        return weights
+
+
+# -- parts -----------------------------------------------------------------------------------------------------
+
+
+def _join(terms: Sequence[str]) -> str:
+    return f" {'  '.join(terms)} " if terms else ""
+
+
+def _pattern(term: str) -> str:
+    """Return what stands in a packed note that holds *term*, or a term that begins like one with a tail."""
+    return f" {term[: -len(words.TAIL)]}" if term.endswith(words.TAIL) else f" {term} "
+
+
+def _phrase(query: Query) -> str:
+    """Return what stands in a packed note that holds the whole query."""
+    return f"{_join(query.words[:-1])}{_pattern(query.words[-1])}" if query.words else SEPARATOR
+
+
+def _pairs(query: Query) -> list[_Pair]:
+    """Return the neighbouring words of the query, both from scripts with words."""
+    wanted = set(query.wanted)
+    pairs = []
+    for first, second in dict.fromkeys(zip(query.words, query.words[1:], strict=False)):
+        if words.gram_size(first) or words.gram_size(second):
+            continue
+        held = [word for word in (first, second) if word in wanted]
+        pairs.append(_Pair(f" {first}  {second} ", held[0] if held else "", len(held) < 2))  # noqa: PLR2004
+    return pairs
+
+
+def _rarity(found: float, notes: int) -> float:
+    """Return the inverse document frequency, never negative."""
+    found = min(found, notes)
+    return math.log(1 + (notes - found + 0.5) / (found + 0.5))
+
+
+def _shortness(length: float) -> float:
+    """Return 1 for a note that a passage holds, 0 for a long one, and between them what is between."""
+    return min(1.0, max(0.0, (_LONG - length) / (_LONG - _PASSAGE)))
+
+
+def _places(terms: Sequence[str], query: Query) -> list[tuple[int, str]]:
+    """Return where in a note each word of the query stands."""
+    asked = {*query.words, *query.wanted}
+    exact = {term for term in asked if not term.endswith(words.TAIL)}
+    open_ended = [(term[: -len(words.TAIL)], term) for term in asked - exact]
+    places = [(place, term) for place, term in enumerate(terms) if term in exact]
+    for begin, term in open_ended:
+        places += [(place, term) for place, one in enumerate(terms) if one.startswith(begin)]
+    return sorted(places) if open_ended else places
