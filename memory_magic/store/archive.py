@@ -32,6 +32,12 @@ class Archive:
     def __init__(self, store: Store) -> None:
         self._access = Access(store)
 
+    def _forbidden(self) -> Callable[[str], bool]:
+        """Return the check of what was purged and must not come back."""
+        from memory_magic.store.purge.screen import forbidden_in
+
+        return forbidden_in(self._access.root)
+
     # -- asking ------------------------------------------------------------------------------------------------
 
     def history(self, target: str, *, scope: str | None = None) -> History:
@@ -59,7 +65,7 @@ class Archive:
         """Take record *n* back by a new record; `UndoError` says which later record is in the way, if one is."""
         from memory_magic.store.undoing import undo
 
-        return undo(self._access, n, evidence=evidence, by=by, scope=scope)
+        return undo(self._access, n, evidence=evidence, by=by, scope=scope, forbidden=self._forbidden())
 
     def restore(
         self, target: str, *, evidence: str | None = None, by: str | None = None, scope: str | None = None
@@ -67,7 +73,7 @@ class Archive:
         """Bring the retired note *target* back to where it stood."""
         from memory_magic.store.undoing import restore
 
-        return restore(self._access, target, evidence=evidence, by=by, scope=scope)
+        return restore(self._access, target, evidence=evidence, by=by, scope=scope, forbidden=self._forbidden())
 
     def promote(
         self,
@@ -145,4 +151,5 @@ class Archive:
             on_conflict=on_conflict,
             by=by,
             progress=progress,
+            forbidden=self._forbidden(),
         )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 LENGTH = 26
 SHOWN = 10
@@ -50,6 +51,7 @@ def _normalise_fenced(text: str) -> str:
     return "\n".join(parts).strip("\n")
 
 
+@lru_cache(maxsize=64)  # a write asks for the same few again and again
 def note_id(scope: str, normalised: str) -> str:
     """Return the id of a *normalised* text in *scope* (its directory name, `global` or `workspace/<hex>`)."""
     digest = hashlib.sha256(f"{scope}\n{normalised}".encode("utf-8", "surrogatepass")).digest()

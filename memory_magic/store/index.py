@@ -125,12 +125,19 @@ class Index:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """Return the open connection, opened again where the file was replaced meanwhile."""
-        if self._connection is not None and self.path is not None and self._file_identity() != self._identity:
-            self.close()
+        """Return the open connection; a reader's is opened again where the file was replaced meanwhile.
+
+        A writer looks once, in `check`: while it holds the store's lock nobody else replaces the file.
+        """
+        if self.read_only:
+            self._close_if_replaced()
         if self._connection is None:
             self._connection = self._open()
         return self._connection
+
+    def _close_if_replaced(self) -> None:
+        if self._connection is not None and self.path is not None and self._file_identity() != self._identity:
+            self.close()
 
     def _file_identity(self) -> tuple[int, int]:
         signature = files.stat_file(str(self.path))
@@ -189,6 +196,7 @@ class Index:
 
     def check(self) -> None:
         """Open the database; raise `DamagedIndexError` where it is not ours or cannot be read."""
+        self._close_if_replaced()
         with _damage_told_apart():
             _ = self.connection
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory_magic.store.records import JournalRecord
 
 _MOST_DIGITS: Final = 18  # what fits SQLite's numbers
-ADDING: Final = frozenset({"remember", "restore", "import", "unpurge"})
+ADDING: Final = frozenset({"remember", "restore", "import"})
 TAKING: Final = frozenset({"retire", "prune", "reject"})
 
 

@@ -255,13 +255,17 @@ def test_a_deleted_database_is_built_empty(root: Path) -> None:
 
 
 def test_a_replaced_database_is_opened_anew(root: Path) -> None:
-    """An open connection does not go on with a file that is no longer there."""
+    """A reader notices before each use, a writer when it takes the lock, that the file is no longer the same."""
     index = filled(Index(root / "index.sqlite3"), row("a"))
+    reader = Index(root / "index.sqlite3", read_only=True)
+    assert reader.count("global") == 1
     other = filled(Index(root / "other.sqlite3"), row("b"), row("c"))
     other.close()
     (root / "other.sqlite3").replace(root / "index.sqlite3")
     for end in ("-wal", "-shm"):
         (root / f"index.sqlite3{end}").unlink(missing_ok=True)
+    assert reader.count("global") == 2
+    index.check()
     assert index.count("global") == 2
 
 

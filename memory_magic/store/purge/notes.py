@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from memory_magic.errors import ChangedMeanwhileError
 from memory_magic.store import door, files
-from memory_magic.store.bench import FileState, resolved
+from memory_magic.store.bench import FileState, document_of, resolved
 from memory_magic.store.note import encode
 from memory_magic.store.recovery import recover
 
@@ -80,7 +80,15 @@ class _Passage(door.Passage):
         ) from error
 
 
-def take_out(bench: Bench, scope: Scope, operation: Forget, record: JournalRecord) -> None:
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a change made of a file when it was tried: *after* for exactly the bytes *before*."""
+
+    before: bytes
+    after: bytes
+
+
+def take_out(bench: Bench, scope: Scope, operation: Forget, record: JournalRecord, tried: Tried | None = None) -> None:
     """Bring the file of *scope* to where none of the notes stands in it, nor in a predecessor beside it."""
     path = resolved(scope.memory_file)
     known = {one: note for one, note in bench.index.known(scope.id).items() if one not in operation.ids}
@@ -88,15 +96,29 @@ def take_out(bench: Bench, scope: Scope, operation: Forget, record: JournalRecor
         known = {}
     if door.temps(path):
         recover(bench, scope, path, known, at_once=True)
-    state = FileState(scope, path, files.read(path), lambda: known)
-    if state.content.data is not None and not operation.is_done(state.document):
-        state.document.require_writable()
-        new = encode(operation.apply(state.document).text)
+    content = files.read(path)
+    state = FileState(scope, path, content, lambda: known)
+    new = _new_bytes(state, operation, tried)
+    if new is not None:
         temporary, _ = door.write_temp(path, (record.n, record.n), new, files.sha256(new))
         _Passage(bench, state, operation, [record]).run(temporary, new)
         recover(bench, scope, path, state.known, at_once=True)
     if operation.whole:
         _remove_empty(scope, path)
+
+
+def _new_bytes(state: FileState, operation: Forget, tried: Tried | None) -> bytes | None:
+    """Return what the file should hold, or None where nothing is to be done."""
+    data = state.content.data
+    if data is None or not (operation.ids or operation.whole):
+        return None
+    if tried is not None and tried.before == data:
+        return tried.after if tried.after != data else None
+    document = document_of(state.scope, state.path, state.content)
+    if operation.is_done(document):
+        return None
+    document.require_writable()
+    return encode(operation.apply(document).text)
 
 
 def _remove_empty(scope: Scope, path: str) -> None:

@@ -82,7 +82,8 @@ class Lines:
 class Plan:
     """Everything that goes (*live* notes, versions by id in *texts*, *finds* in the journal, *lines*), and what stays.
 
-    *quoting* are live notes that hold the text and stay. *forbidden* are the texts that get a tombstone.
+    *quoting* are live notes that hold the text and stay. *forbidden* are the texts that get a tombstone,
+    *documents* the memory files as they were read, by scope.
     """
 
     request: Request
@@ -94,6 +95,7 @@ class Plan:
     copies: tuple[Path, ...] = ()
     forbidden: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
+    documents: dict[str, Document] = field(default_factory=dict, compare=False, repr=False)
 
     def __bool__(self) -> bool:
         """Tell whether there is anything to destroy, or to forbid."""
@@ -188,6 +190,7 @@ class _Surveyor:
             tuple(copies),
             texts_of(text for text in forbidden if text != UNKNOWN_TEXT) if self._request.tombstone else (),
             self._authors(finds),
+            {scope: document for scope, (_, document) in self._documents.items()},
         )
 
     @property

@@ -19,6 +19,7 @@ from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import scopes_of_root
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from memory_magic.store.bench import Bench
@@ -75,13 +76,18 @@ def heal(bench: Bench, root: Path) -> None:
         stones.save(root, together)
 
 
-def carry_out(bench: Bench, root: Path, plan: Intent, record: JournalRecord) -> None:
-    """Do every step of a purge whose record is written; done steps are found done."""
+def carry_out(
+    bench: Bench, root: Path, plan: Intent, record: JournalRecord, tried: Mapping[str, notes.Tried] | None = None
+) -> None:
+    """Do every step of a purge whose record is written; done steps are found done.
+
+    *tried*: what taking the notes out made of each scope's file before the record was written.
+    """
     _bury(root, record)
     for scope in scopes_of_root(root):  # of each, for a predecessor beside any file may hold the text
         ids = frozenset(plan.live.get(scope.id, ()))
         operation = notes.Forget(scope.id, ids, whole=scope.id in plan.scopes)
-        notes.take_out(bench, scope, operation, record)
+        notes.take_out(bench, scope, operation, record, (tried or {}).get(scope.id))
     key, marks = plan.key_bytes, frozenset(plan.lines)
     listed = erase.from_list(plan.erases)
     path = resolved(bench.journal.path)

@@ -17,6 +17,7 @@ from memory_magic.store import journal_format as form
 from memory_magic.store.bench import document_of, resolved
 from memory_magic.store.files import read
 from memory_magic.store.index import Source
+from memory_magic.store.note import encode
 from memory_magic.store.purge import erase, intent, lines, notes, places, proof, recover
 from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import Live, Plan, Request, check, scopes_of_root, survey
@@ -147,13 +148,13 @@ def nothing(access: Access, plan: Plan) -> Purged:
 
 def _destroy(access: Access, bench: Bench, plan: Plan, author: str, progress: Progress | None) -> int:
     root = access.root
-    _require_writable(access, plan)
+    tried = _tried(plan)
     salt, marks = _marks(root, plan, progress)
     todo = _intent(root, bench.tail.n + 1, plan, stones.for_record(salt, marks) if marks else "")
     intent.write(root, todo)
     fields = {"erases": todo.erases, "tombstone": todo.tombstones, "by": _unquoting(plan, author)}
     record = bench.record([form.Draft("purge", {name: value for name, value in fields.items() if value})])[0]
-    recover.carry_out(bench, root, todo, record)
+    recover.carry_out(bench, root, todo, record, tried)
     return record.n
 
 
@@ -174,15 +175,16 @@ def _unquoting(plan: Plan, author: str) -> str:
     return "" if plan.needles.is_held_by(author) else author
 
 
-def _require_writable(access: Access, plan: Plan) -> None:
-    """Raise before anything is destroyed where a memory file cannot be written as it must be."""
-    for scope in scopes_of_root(access.root):
-        ids = frozenset(note.id for note in plan.live if note.scope == scope.id)
+def _tried(plan: Plan) -> dict[str, notes.Tried]:
+    """Return what becomes of each memory file; raise, before anything is destroyed, where one cannot be written so."""
+    found = {}
+    for scope, document in plan.documents.items():
+        ids = frozenset(note.id for note in plan.live if note.scope == scope)
         if ids:
-            path = resolved(scope.memory_file)
-            document = document_of(scope, path, read(path))
             document.require_writable()
-            notes.Forget(scope.id, ids, whole=plan.request.scope == scope.id).apply(document)
+            after = notes.Forget(scope, ids, whole=plan.request.scope == scope).apply(document)
+            found[scope] = notes.Tried(encode(document.text), encode(after.text))
+    return found
 
 
 def _marks(root: Path, plan: Plan, progress: Progress | None) -> tuple[str, list[stones.Mark]]:

@@ -13,6 +13,7 @@ from memory_magic.store.purge import run
 from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import Request
 from memory_magic.store.purge.screen import PurgedTextError
+from memory_magic.store.replay import replay
 from memory_magic.store.store import Store
 
 if TYPE_CHECKING:
@@ -83,8 +84,9 @@ def test_unpurge_allows_it_again(root: Path) -> None:
     assert run.unpurge(Access(store), FRIDAYS).marks == 1
     (root / "tombstones.md").write_text(old)
     store.observe()
-    store.remember(FRIDAYS)
+    one = store.remember(FRIDAYS).id
     assert store.verify().ok
+    assert {scope: list(notes) for scope, notes in replay(store.journal()).items() if notes} == {"global": [one]}
     run.purge(Access(store), Request(text=FRIDAYS))
     with pytest.raises(PurgedTextError):
         store.remember(FRIDAYS)
