@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from memory_magic import commands_history_rows as past
 from memory_magic import commands_notes as notes
+from memory_magic import commands_purge as purge
 from memory_magic import commands_store as store
 from memory_magic.commands_base import COMMON, Argument, Command, arg
 from memory_magic.commands_words import is_option, split_text, split_words
@@ -48,7 +50,7 @@ def _positive(word: str) -> int:
 
 _positive.__name__ = "number"
 
-TABLE: Final[tuple[Command, ...]] = (
+_PRESENT: Final[tuple[Command, ...]] = (
     Command(
         "remember",
         "Save one note",
@@ -73,7 +75,6 @@ TABLE: Final[tuple[Command, ...]] = (
         text="query",
     ),
     Command("get", "Show one note and where it came from", notes.get, (_TARGETS,)),
-    Command("list", "List the notes that are visible here", notes.list_notes),
     Command(
         "revise",
         "Replace a note's text",
@@ -95,13 +96,6 @@ TABLE: Final[tuple[Command, ...]] = (
     ),
     Command("status", "Say what is remembered where, and whether it reaches a prompt", store.status),
     Command("reindex", "Build the search index anew from the Markdown files", store.reindex, scoped=False),
-    Command("verify", "Check every record of the journal against its chain", store.verify, scoped=False),
-    Command(
-        "journal",
-        "Show who changed what, when and why",
-        store.journal,
-        (arg("-n", "--limit", type=_positive, metavar="N", help="only the last N records"),),
-    ),
     Command(
         "init",
         "Make this directory a workspace of its own",
@@ -141,7 +135,8 @@ TABLE: Final[tuple[Command, ...]] = (
         scoped=False,
     ),
 )  # fmt: skip
-COMMANDS: Final[dict[str, Command]] = {command.name: command for command in TABLE}
+COMMANDS: Final[dict[str, Command]] = {command.name: command for command in (*_PRESENT, *past.ROWS, *purge.ROWS)}
+TABLE: Final[tuple[Command, ...]] = tuple(COMMANDS.values())
 
 
 def find(name: str) -> Command:

@@ -27,7 +27,14 @@ def as_json(outcome: Outcome) -> str:
 
 def as_text(outcome: Outcome, *, width: int | None = 100, prog: str = "memory-magic") -> str:
     """Return the outcome as text for a person; *prog* is how commands are typed here."""
-    return PRINTERS[outcome.kind](outcome, width, prog).rstrip("\n")
+    return printers()[outcome.kind](outcome, width, prog).rstrip("\n")
+
+
+def printers() -> dict[str, Callable[[Outcome, int | None, str], str]]:
+    """Return what turns each kind of outcome into text."""
+    from memory_magic import commands_history_print, commands_purge  # they use the pieces above
+
+    return PRINTERS | commands_history_print.PRINTERS | commands_purge.PRINTERS
 
 
 def _remembered(outcome: Outcome, width: int | None, prog: str) -> str:

@@ -1,8 +1,8 @@
 """Errors that a user can meet, each saying what happened, where, and what to do.
 
-One base, `MemoryMagicError`, so that a caller may catch everything of ours; each subclass also derives from the built-in
-that a caller would expect (a missing note is a `LookupError`). `memory_magic.text.report.error_text` is the one place
-that turns any exception into text for magics, command line, MCP and dashboard. This module imports nothing of ours.
+One base, `MemoryMagicError`, so that a caller may catch everything of ours; each subclass also derives from the
+built-in that a caller would expect (a missing note is a `LookupError`). `memory_magic.text.report.error_text` is the
+one place that turns any exception into text for magics, command line, MCP and dashboard. Nothing of ours is imported.
 
 An error never quotes a secret: whoever raises one with text that a person typed redacts it first, and `error_text`
 redacts once more.

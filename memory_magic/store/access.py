@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_magic.store import gate
-from memory_magic.store.ids import normalise
 from memory_magic.store.lookup import IndexLookup, Lookup, ScanLookup, lookup, read_links
 from memory_magic.store.records import Scope, Written
 
@@ -160,13 +159,12 @@ class Access:
 
 
 def passed(text: str, cleaned: str) -> str:
-    """Return a text that passed the gate as *cleaned*, with its own blanks where the gate took nothing but blanks.
+    """Return a text that passed the gate as *cleaned*, with the blanks that its first line began with.
 
-    The first line of an indented block is no typing slip: a note that comes back must come back as it was.
+    An indented block is no typing slip: a note that comes back must come back as it was.
     """
-    if not text[:1].isspace() or normalise(text) != normalise(cleaned):
-        return cleaned
-    return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip("\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+    return lines[: len(lines) - len(lines.lstrip(" \t"))] + cleaned if cleaned else cleaned
 
 
 def clean_for_file(text: str) -> str:

@@ -52,6 +52,15 @@ class Archive:
 
         return state_at(self._access, moment, scope=scope)
 
+    def number_of_head(self, head: str) -> int | None:
+        """Return the number of the record at which the chain had this value (or one that begins so), or None.
+
+        A head noted elsewhere that the journal does not have any more tells that its end was cut off.
+        """
+        from memory_magic.store.lookup import number_of_head
+
+        return number_of_head(self._access.journal, head)
+
     def is_approved(self, one: str) -> bool:
         """Tell whether a person approved the note with exactly this id."""
         from memory_magic.store.reviewing import is_approved

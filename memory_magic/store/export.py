@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_magic.errors import LockTimeoutError, NoteError, StoreAccessError, UsageError
+from memory_magic.errors import LockTimeoutError, StoreAccessError, UsageError
 from memory_magic.store import files, gate
 from memory_magic.store import journal_format as form
 from memory_magic.store.access import passed
@@ -46,7 +45,6 @@ FORMAT: Final = 1
 KIND: Final = "memory-magic"
 UNKNOWN: Final = "unknown"
 TOMBSTONES: Final = "tombstones.md"
-_FENCES: Final = re.compile(r"^ *(`{3,})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +243,7 @@ def _name(part: Part) -> str:
 def _printable(note: Note, title: str) -> Item:
     value = note_value(note)
     section = (title, *(("Pinned",) if note.pinned else value["section"] or ("Notes",)))
-    item = Item(value["text"], note.pinned, section, note.kind)
-    try:
-        return fitted(item)
-    except NoteError:
-        # a text that no list item can hold is shown as it is, in a fence that it cannot close
-        fence = max((len(found) for found in _FENCES.findall(item.text)), default=2) + 1
-        marks = "`" * fence
-        return Item(f"{marks}\n{item.text}\n{marks}", section=section, kind="prose")
+    return fitted(Item(value["text"], note.pinned, section, note.kind))
 
 
 # -- where it goes --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ does not stand where the index says makes the index distrusted for this answer.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from memory_magic.store.journal import Journal
     from memory_magic.store.records import JournalRecord
 
+_END: Final = re.compile(
+    rb"  - n: ([0-9]{1,18}), prev: [0-9a-f]{16}(?:, salt: [0-9a-f]{32})?, chain: ([0-9a-f]{64})\s*$"
+)
 _COLUMNS: Final = "SELECT at, length, n, id, new_id FROM journal "
 _EITHER_SIDE: Final = f"WHERE id = ?1 UNION ALL {_COLUMNS}WHERE new_id = ?1"
 _MOST: Final = 64  # ids that one beginning may stand for: more are ambiguous anyway
@@ -156,6 +160,21 @@ def _is_level(index: Index, journal: Journal) -> bool:
         return True
     cursor, tail = index.cursor(), journal.tail()  # junk, or a torn record, may stand behind the last one
     return (cursor.n, cursor.chain, cursor.offset) == (tail.n, tail.chain, tail.offset)
+
+
+def number_of_head(journal: Journal, head: str) -> int | None:
+    """Return the number of the record whose chain begins with *head* (hexadecimal digits), or None.
+
+    A search of bytes: no value can hold a line that looks like the end of a record.
+    """
+    needle = b", chain: " + head.encode("ascii")
+    if not journal.path.exists():
+        return None
+    with files.disk_errors(journal.path), journal.path.open("rb") as file:
+        for line in file:
+            if needle in line and (found := _END.match(line)) and found[2].startswith(head.encode("ascii")):
+                return int(found[1])
+    return None
 
 
 def read_links(journal: Journal, links: Sequence[Link]) -> list[JournalRecord] | None:

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from memory_magic.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from memory_magic.text.words import Query
 
@@ -54,18 +54,6 @@ _SCORE_HALF: Final = 20.0  # the sum that is shown as half a tier
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One candidate: *terms* as `packed`, *age* greater for newer, *beside* and *next_but_one* keys of neighbours."""
-
-    key: int
-    terms: str
-    pinned: bool = False
-    age: tuple[int, int] = (0, 0)
-    beside: tuple[int, ...] = ()
-    next_but_one: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Collection:
     """What the notes searched have in common: their number, average length in terms, how many hold each term."""
 
@@ -84,15 +72,17 @@ class Ranked:
     terms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """What an entry's text says about the query: its own terms, the heading's, how often each pattern stands in it."""
+@dataclass(slots=True)
+class _Candidate:
+    """What a note's text says about the query: its own terms, the heading's, how often each pattern stands in it."""
 
-    entry: Entry
+    key: int
     own: str
     heading: str
     length: int
     counts: tuple[int, ...]
+    pinned: bool
+    age: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +112,7 @@ def beginnings(term: str) -> str:
 
 
 class Ranking:
-    """The candidates of one query: `add` them, ask for `leaders` to look up their neighbours, take the `result`."""
+    """The candidates of one query: `add` them, tell how some `stand` together, take the `result`."""
 
     def __init__(self, query: Query, collection: Collection) -> None:
         self._query = query
@@ -130,7 +120,7 @@ class Ranking:
         self._average = max(1.0, collection.average)
         self._wanted = len(query.wanted)
         self._weights = [
-            weight * _rarity(collection.found.get(term, 0), collection.notes)
+            weight * rarity(collection.found.get(term, 0), collection.notes)
             for term, weight in zip(query.wanted, query.weights, strict=True)
         ]
         families = [
@@ -142,89 +132,95 @@ class Ranking:
         self._pairs = _pairs(query)
         # counts of an entry are in this order: wanted terms, their families, pairs
         self._patterns = [
-            *map(_pattern, query.wanted),
+            *map(pattern, query.wanted),
             *(begin for begin, _ in families),
             *(pair.pattern for pair in self._pairs),
         ]
         self._phrase = _phrase(query)
-        self._measured: dict[int, _Measured] = {}
+        self._candidates: dict[int, _Candidate] = {}
+        self._beside: dict[int, set[int]] = {}
+        self._further: dict[int, set[int]] = {}
 
     def __contains__(self, key: object) -> bool:
-        return key in self._measured
+        return key in self._candidates
 
-    def add(self, entries: Iterable[Entry]) -> None:
-        """Take in candidates, and neighbours of candidates, whether they hold a wanted term or not."""
-        for entry in entries:
-            own, _, heading = entry.terms.partition(SEPARATOR)
-            length = own.count("  ") + 1 if own else 0
-            self._measured[entry.key] = _Measured(entry, own, heading, length, tuple(map(own.count, self._patterns)))
+    def __len__(self) -> int:
+        return len(self._candidates)
 
-    def leaders(self, count: int) -> list[int]:
-        """Return the keys of the best candidates as far as their own words tell."""
-        order = [(self._sum(one.counts, one.length), one.entry.age, key) for key, one in self._measured.items()]
-        return [key for _, _, key in sorted(order, reverse=True)[:count]]
+    def add(self, key: int, terms: str, *, pinned: bool = False, age: tuple[int, int] = (0, 0)) -> None:
+        """Take in a note, or a neighbour of one, whether it holds a wanted term or not; greater *age* is newer."""
+        own, _, heading = terms.partition(SEPARATOR)
+        length = own.count("  ") + 1 if own else 0
+        counts = tuple(map(own.count, self._patterns))
+        self._candidates[key] = _Candidate(key, own, heading, length, counts, pinned, age)
 
-    def connect(self, key: int, beside: tuple[int, ...], next_but_one: tuple[int, ...]) -> None:
-        """Tell which notes stand next to a candidate."""
-        one = self._measured[key]
-        entry = replace(one.entry, beside=beside, next_but_one=next_but_one)
-        self._measured[key] = replace(one, entry=entry)
+    def stand(self, keys: Sequence[int]) -> None:
+        """Tell that notes stand one after the other, in this order; those that were not added count for nothing."""
+        for distance, near in ((1, self._beside), (2, self._further)):
+            for one, other in zip(keys, keys[distance:], strict=False):
+                if one in self._candidates and other in self._candidates:
+                    near.setdefault(one, set()).add(other)
+                    near.setdefault(other, set()).add(one)
 
     def result(self, limit: int) -> list[Ranked]:
         """Return the best *limit* candidates, best first."""
-        hits = [one for one in self._measured.values() if self._is_hit(one)]
+        hits = [one for one in self._candidates.values() if self._is_hit(one)]
         self._weights[len(self._patterns) - len(self._pairs) :] = self._pair_weights(hits)
-        ranked = [(self._ranked(one), one.entry) for one in hits]
-        ranked.sort(key=lambda pair: (pair[0].score, pair[1].pinned, pair[1].age), reverse=True)
-        return [one for one, _ in ranked[: max(0, limit)]]
+        ranked = [(*self._tier_and_score(one), one) for one in hits]
+        ranked.sort(key=lambda found: (found[0], found[1], found[2].pinned, found[2].age), reverse=True)
+        return [self._ranked(*found) for found in ranked[: max(0, limit)]]
 
     # -- one candidate -----------------------------------------------------------------------------------------
 
-    def _is_hit(self, one: _Measured) -> bool:
-        """Tell whether an entry holds a wanted term or an inflection of one, in its text or its heading."""
-        return any(one.counts) or any(pattern in one.heading for pattern in self._patterns[: self._wanted])
+    def _is_hit(self, one: _Candidate) -> bool:
+        """Tell whether a note holds a wanted term or an inflection of one, in its text or its heading."""
+        return any(one.counts) or any(text in one.heading for text in self._patterns[: self._wanted])
 
-    def _ranked(self, one: _Measured) -> Ranked:
-        shortness = _shortness(one.length)
-        total = self._sum(self._with_surroundings(one, shortness) if shortness else one.counts, one.length)
-        best, together = (0.0, True) if one.length <= _PASSAGE else self._passage(one)
-        total += _PASSAGE_SHARE * (1 - shortness) * best
-        tier = self._tier(one, together=together)
+    def _ranked(self, tier: int, score: float, one: _Candidate) -> Ranked:
         held = tuple(term for term, count in zip(self._query.wanted, one.counts, strict=False) if count)
-        return Ranked(one.entry.key, tier, tier + round(total / (total + _SCORE_HALF), 6), held)
+        return Ranked(one.key, tier, tier + round(score / (score + _SCORE_HALF), 6), held)
 
-    def _sum(self, counts: Sequence[float], length: int) -> float:
-        """Return BM25 over all patterns that have a weight yet."""
-        share = _B_LONG + (_B_SHORT - _B_LONG) * _shortness(length)
+    def _tier_and_score(self, one: _Candidate) -> tuple[int, float]:
+        shortness = _shortness(one.length)
+        counts: Sequence[float] = one.counts
+        if shortness and (one.heading or one.key in self._beside):
+            counts = self._with_surroundings(one, shortness)
+        score = self._sum(counts, one.length, shortness)
+        together = True
+        if one.length > _PASSAGE:
+            best, together = self._passage(one)
+            score += _PASSAGE_SHARE * (1 - shortness) * best
+        if self._phrase in one.own:
+            return PHRASE, round(score, 9)
+        return (ALL if together and all(one.counts[: self._wanted]) else SOME), round(score, 9)
+
+    def _sum(self, counts: Sequence[float], length: int, shortness: float) -> float:
+        """Return BM25 over all patterns."""
+        share = _B_LONG + (_B_SHORT - _B_LONG) * shortness
         norm = _K1 * (1 - share + share * length / self._average)
-        return sum(
-            weight * (_K1 + 1) * count / (count + norm)
-            for weight, count in zip(self._weights, counts, strict=False)
-            if count
-        )
+        total = 0.0
+        for weight, count in zip(self._weights, counts, strict=True):
+            if count:
+                total += weight * count / (count + norm)
+        return total * (_K1 + 1)
 
-    def _with_surroundings(self, one: _Measured, shortness: float) -> list[float]:
+    def _with_surroundings(self, one: _Candidate, shortness: float) -> list[float]:
         """Return the counts, with what heading and neighbours lend for patterns that a short note lacks."""
-        beside = [self._measured[key].counts for key in one.entry.beside if key in self._measured]
-        further = [self._measured[key].counts for key in one.entry.next_but_one if key in self._measured]
+        beside = [self._candidates[key].counts for key in self._beside.get(one.key, ())]
+        further = [self._candidates[key].counts for key in self._further.get(one.key, ())]
         counts: list[float] = list(one.counts)
         for i, count in enumerate(counts):
             if count:
                 continue
-            if any(others[i] for others in beside):
+            if any([others[i] for others in beside]):  # noqa: C419 - lists of two: a generator costs more
                 counts[i] = _BESIDE * shortness
             elif one.heading and self._patterns[i] in one.heading:
                 counts[i] = _HEADING * shortness
-            elif any(others[i] for others in further):
+            elif any([others[i] for others in further]):  # noqa: C419
                 counts[i] = _NEXT_BUT_ONE * shortness
         return counts
 
-    def _tier(self, one: _Measured, *, together: bool) -> int:
-        if self._phrase in one.own:
-            return PHRASE
-        return ALL if together and all(one.counts[: self._wanted]) else SOME
-
-    def _passage(self, one: _Measured) -> tuple[float, bool]:
+    def _passage(self, one: _Candidate) -> tuple[float, bool]:
         """Return the weight of the distinct wanted terms in the best passage, and whether one has all words."""
         places = _places(one.own.split(), self._query)
         weights = dict(zip(self._query.wanted, self._weights, strict=False))
@@ -246,7 +242,7 @@ class Ranking:
             together = together or len(present) >= needed
         return best, together
 
-    def _pair_weights(self, hits: Sequence[_Measured]) -> list[float]:
+    def _pair_weights(self, hits: Sequence[_Candidate]) -> list[float]:
         """Return the weight of each pair by how many notes hold it.
 
         That is counted among the hits. Those are all that hold a pair of wanted words; for a pair with a function word
@@ -260,7 +256,7 @@ class Ranking:
             if pair.sampled:
                 known = self._collection.found.get(pair.wanted, notes)
                 found = max(found, min(found * scale, known))
-            weights.append(_PAIR * _rarity(found, notes))
+            weights.append(_PAIR * rarity(found, notes))
         return weights
 
 
@@ -271,14 +267,14 @@ def _join(terms: Sequence[str]) -> str:
     return f" {'  '.join(terms)} " if terms else ""
 
 
-def _pattern(term: str) -> str:
+def pattern(term: str) -> str:
     """Return what stands in a packed note that holds *term*, or a term that begins like one with a tail."""
     return f" {term[: -len(words.TAIL)]}" if term.endswith(words.TAIL) else f" {term} "
 
 
 def _phrase(query: Query) -> str:
     """Return what stands in a packed note that holds the whole query."""
-    return f"{_join(query.words[:-1])}{_pattern(query.words[-1])}" if query.words else SEPARATOR
+    return f"{_join(query.words[:-1])}{pattern(query.words[-1])}" if query.words else SEPARATOR
 
 
 def _pairs(query: Query) -> list[_Pair]:
@@ -293,8 +289,8 @@ def _pairs(query: Query) -> list[_Pair]:
     return pairs
 
 
-def _rarity(found: float, notes: int) -> float:
-    """Return the inverse document frequency, never negative."""
+def rarity(found: float, notes: int) -> float:
+    """Return the inverse document frequency of a term that *found* of *notes* hold, never negative."""
     found = min(found, notes)
     return math.log(1 + (notes - found + 0.5) / (found + 0.5))
 

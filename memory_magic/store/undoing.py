@@ -83,6 +83,7 @@ def undo(
         return reviewing.turn(access, record, extra, lambda bench: _about(access, bench, record.id or ""))
     if record.action == "promote" and not record.fields.get("merged"):
         return _move_back(access, record, extra)
+    _require_kind(record)  # before its scope is asked for: a purge is of none
     place = access.scope(record.scope)
     planned: list[Operation] = []
 
@@ -117,15 +118,23 @@ def _about(access: Access, bench: Bench, one: str) -> list[JournalRecord]:
     return access.records(access.lookup(bench), lambda asked: lineage(one, asked.links_of))
 
 
-def require_undoable(record: JournalRecord, about: Sequence[JournalRecord]) -> None:
-    """Raise `UndoError` where *record* cannot be taken back; *about* are all records about its notes."""
+def _require_kind(record: JournalRecord) -> None:
+    """Raise `UndoError` for a record that is no change of a note, or whose text is gone."""
     n, action = record.n, record.action
     if action in _FINAL:
         raise UndoError(f"record {n} is a {action}, which cannot be undone", hint=_FINAL[action])
-    if n in cancelled_by(one for one in about if not undoes(one)):
-        raise UndoError(f"record {n} was cancelled: it changed nothing")
     if action not in _INVERSES:
         raise UndoError(f"record {n} ({action}) is no change of a note, so there is nothing to undo")
+    if record.erased.keys() & {"scope", "id", "new_id", "before", "after"}:
+        raise UndoError(f"record {n} cannot be undone: its text was purged")
+
+
+def require_undoable(record: JournalRecord, about: Sequence[JournalRecord]) -> None:
+    """Raise `UndoError` where *record* cannot be taken back; *about* are all records about its notes."""
+    _require_kind(record)
+    n = record.n
+    if n in cancelled_by(one for one in about if not undoes(one)):
+        raise UndoError(f"record {n} was cancelled: it changed nothing")
     if by := undone_by(about).get(n):
         raise UndoError(f"record {n} was taken back already, by record {by}", hint=f"undo {by} does it again")
     if later := later_changes(about, record):
@@ -134,8 +143,6 @@ def require_undoable(record: JournalRecord, about: Sequence[JournalRecord]) -> N
             f"record {n} cannot be undone: record {last.n} ({last.action}) changed the note later",
             hint=f"undo {last.n} first, or revise the note",
         )
-    if record.erased.keys() & {"id", "new_id", "before", "after"}:
-        raise UndoError(f"record {n} cannot be undone: its text was purged")
 
 
 def inverse(

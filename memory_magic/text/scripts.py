@@ -13,7 +13,7 @@ installed, whose words an index made without it would not hold. Values in, value
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -71,7 +71,7 @@ def stemmer_for(letter: str) -> Callable[[str], str]:
     return _as_it_is
 
 
-@lru_cache(maxsize=None)
+@cache
 def _stemmer(language: str) -> Callable[[str], str]:
     """Load the stemmer of *language* without its forty neighbours."""
     if _PRIVATE_PACKAGE not in sys.modules:

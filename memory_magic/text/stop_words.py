@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ENGLISH: Final = frozenset(
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_ENGLISH: Final = _set(
     """
 a about above after again against all am an and any are aren't as at be because been before being below between both
 but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each few for from further had
@@ -24,10 +29,10 @@ such than that that's the their theirs them themselves then there there's these 
 this those through to too under until up very was wasn't we we'd we'll we're we've were weren't what what's when when's
 where where's which while who who's whom whose why why's will with won't would wouldn't you you'd you'll you're you've
 your yours yourself yourselves s t d ll m re ve
-""".split()
+"""
 )
 _LATIN: Final = {
-    language: frozenset(words.split())
+    language: _set(words)
     for language, words in {
         "german": "der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war"
         " waren wird werden wurde wurden hat haben hatte hatten kann können mit von vom zu zum zur im in ins auf an am"
@@ -59,7 +64,7 @@ _LATIN: Final = {
         " thế như để từ vào ra đã sẽ đang bị bởi tại về theo",
     }.items()
 }
-_OTHER: Final = frozenset(
+_OTHER: Final = _set(
     """
 и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее её мне было вот от меня о из
 ему когда даже ну ли если или ни быть был была были до вас них где есть для мы их чем без кто какой какая какое какие
@@ -70,7 +75,7 @@ _OTHER: Final = frozenset(
 ثم لا لم لن قد كل بين بعد قبل أي أية
 है हैं था थी थे हो का के की को में से पर ने और या एक यह ये वह वे इस उस इन उन जो कि लिए भी ही तो नहीं क्या क्यों कब कहाँ कहां
 कैसे कौन किस किसे किसने किसके किसकी किसका कितने कितनी कितना कौनसा कौनसी साथ तक द्वारा अपने अपनी अपना गया गई गए किया करने कर
-""".split()
+"""
 )
 _LEAST_HITS: Final = 2
 

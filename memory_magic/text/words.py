@@ -44,6 +44,7 @@ _COMMA_IN_NUMBER: Final = re.compile(r"(?<=\d),(?=\d)")
 _RUNS: Final = re.compile(f"([{PAIRED}]+)|([{TRIPLED}]+)|[^{PAIRED}{TRIPLED}]+")
 _PAIRED: Final = re.compile(f"[{PAIRED}]")
 _TRIPLED: Final = re.compile(f"[{TRIPLED}]")
+_VARIATIONS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _MARKS: Final = frozenset({"Mn", "Mc", "Me"})
 _NUMBER_COMMA: Final = "\ue000"  # stands for a comma inside a number while the others become blanks
 
@@ -138,9 +139,7 @@ def _pieces(chunk: str) -> list[str]:
     clean = unicodedata.normalize("NFKC", chunk)
     if "," in clean:
         clean = _COMMA_IN_NUMBER.sub(_NUMBER_COMMA, clean)
-    return [
-        piece for piece in clean.translate(_PLACES).replace(_NUMBER_COMMA, ",").split() if piece.strip(_CONNECTORS)
-    ]
+    return [piece for piece in clean.translate(_PLACES).replace(_NUMBER_COMMA, ",").split() if piece.strip(_CONNECTORS)]
 
 
 def _place(point: int) -> int | str | None:
@@ -148,7 +147,7 @@ def _place(point: int) -> int | str | None:
     char = chr(point)
     if char in _CONNECTORS:
         return point
-    if char in "’‘ʼ＇":  # noqa: RUF001 - the apostrophes that people's keyboards make
+    if char in "’‘ʼ":  # the apostrophes that keyboards make
         return "'"
     if char in "‐‑‒–":
         return "-"
@@ -158,8 +157,8 @@ def _place(point: int) -> int | str | None:
 
 
 def _place_by_category(point: int, category: str) -> int | str | None:
-    if category == "Cf" or 0xFE00 <= point <= 0xFE0F or 0xE0100 <= point <= 0xE01EF:
-        return None  # joiners, soft hyphens, direction marks, variation selectors
+    if category == "Cf" or _VARIATIONS.match(chr(point)):
+        return None  # joiners, soft hyphens, direction marks, choices of a glyph
     if category[0] in "LNM" or category in {"Co", "Cn"}:  # not yet assigned: letters of tomorrow
         return point
     if category[0] == "S" and point > 0x7F:  # noqa: PLR2004 - ASCII's symbols are punctuation of identifiers

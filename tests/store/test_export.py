@@ -17,6 +17,7 @@ from memory_magic.store import journal_format as form
 from memory_magic.store.archive import Archive
 from memory_magic.store.export import sealed, without_secrets
 from memory_magic.store.journal_format import Draft, finish
+from memory_magic.store.lock import StoreLock
 from memory_magic.store.store import Store
 
 GitRepo = Callable[..., Path]
@@ -199,6 +200,18 @@ def test_an_edit_of_this_moment_goes_out(root: Path) -> None:
     assert [value["action"] for value in values(text) if "action" in value] == ["remember", "observe"]
 
 
+def test_an_export_does_not_wait_for_a_writer_for_ever(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the lock cannot be had, what stands in the files goes out."""
+    store = Store(root)
+    store.remember("one")
+    monkeypatch.setattr("memory_magic.store.lock.TIMEOUT", 0.1)
+    with StoreLock(root).hold():
+        store.scopes[0].memory_file.write_text("- one\n- by hand\n", encoding="utf-8")
+        _, text = Archive(store).export(history=True)
+    assert {value["text"] for value in values(text) if "text" in value} == {"one", "by hand"}
+    assert [value["action"] for value in values(text) if "action" in value] == ["remember"]
+
+
 def test_a_read_only_store_exports_without_a_trace(frozen: Store) -> None:
     """No lock, no index row, the same bytes."""
     expected = Archive(frozen).export(history=True)[1]
@@ -225,8 +238,8 @@ def test_tombstones_go_with_the_history(frozen: Store) -> None:
     assert "tombstones" not in Archive(frozen).export()[1]
 
 
-def test_markdown_shows_what_no_list_item_can_hold(root: Path) -> None:
-    """A text that cannot be written as an item stands in a fence that it cannot close."""
+def test_markdown_shows_prose_as_it_is(root: Path) -> None:
+    """A quote with a fence in it reads as in the memory file."""
     store = Store(root)
     file = store.scopes[0].memory_file
     file.parent.mkdir(parents=True)

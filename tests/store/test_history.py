@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -247,7 +248,7 @@ def test_nothing_of_another_workspace_shows(root: Path, git_repo: GitRepo) -> No
     assert len(Archive(b).history(secret.id, scope="all").records) == 1
 
 
-@pytest.mark.parametrize("damage", ["none", "deleted", "behind", "read-only", "moved"])
+@pytest.mark.parametrize("damage", ["none", "deleted", "behind", "read-only", "moved", "broken"])
 def test_the_answer_does_not_depend_on_the_index(root: Path, damage: str) -> None:
     """Without an index, with one that is behind or whose places are wrong, one pass over the journal says the same."""
     store = Store(root)
@@ -268,7 +269,12 @@ def test_the_answer_does_not_depend_on_the_index(root: Path, damage: str) -> Non
         start = data.index(b"- **")
         # the same size: nothing but the bytes themselves tells that records stand elsewhere
         journal.write_bytes(b"\n" * start + data[start + 1 :] + b"\n")
-    again = Store(root, read_only=damage in {"read-only", "deleted"})
+    again = Store(root, read_only=damage in {"read-only", "deleted", "broken"})
+    if damage == "broken":
+        again.list()
+        with sqlite3.connect(root / "index.sqlite3") as connection:
+            connection.execute("ALTER TABLE journal RENAME COLUMN new_id TO other")
+    assert Archive(again).is_approved(expected.live[0]) is (damage == "behind")
     found = Archive(again).history("note 7!!!!!")
     assert [(one.n, one.fields) for one in found.records][:6] == [(one.n, one.fields) for one in expected.records]
     assert found.live == expected.live

@@ -22,6 +22,8 @@ from memory_magic.store.import_files import ImportFileError, is_faithful
 from memory_magic.store.importing import Imported, import_from
 from memory_magic.store.journal import Journal
 from memory_magic.store.journal_format import Draft
+from memory_magic.store.purge import run as purge_run
+from memory_magic.store.purge.plan import Request
 from memory_magic.store.records import JournalRecord
 from memory_magic.store.replay import replay
 from memory_magic.store.store import Store
@@ -302,6 +304,24 @@ def test_tombstoned_texts_stay_out_whatever_the_flag(root: Path, tmp_path: Path)
         store = Store(root)
         told = import_from(Access(store), source, on_conflict=on_conflict, forbidden=lambda text: text == "purged")
         assert (told.tombstoned, texts(store)) == (1, {"fine"})
+
+
+def test_an_export_made_before_a_purge_does_not_bring_the_text_back(full: Store, tmp_path: Path) -> None:
+    """The purged text stays out and is counted; the rest of the file comes; tombstones travel with a history."""
+    source, later = tmp_path / "before.jsonl", tmp_path / "after.jsonl"
+    Archive(full).export(source)
+    one = full.get("in the lab")
+    purge_run.purge(Access(full), Request(one=one.id))
+    for on_conflict in ("skip", "overwrite", "new"):
+        told = Archive(full).import_from(source, on_conflict=on_conflict)
+        assert told.tombstoned == 1
+        assert "in the lab" not in texts(full)
+    Archive(full).export(later, history=True)
+    fresh = Store(tmp_path / "fresh", full.cwd)
+    Archive(fresh).import_from(later, history=True)
+    assert Archive(fresh).export(history=True)[1] == later.read_text(encoding="utf-8")
+    assert Archive(fresh).import_from(source).tombstoned == 1
+    check(fresh)
 
 
 # -- sources --------------------------------------------------------------------------------------------------------

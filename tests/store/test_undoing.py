@@ -23,6 +23,8 @@ from memory_magic.store import door
 from memory_magic.store.access import Access
 from memory_magic.store.archive import Archive
 from memory_magic.store.journal_format import Draft
+from memory_magic.store.purge import run as purge_run
+from memory_magic.store.purge.plan import Request
 from memory_magic.store.records import JournalRecord
 from memory_magic.store.replay import replay
 from memory_magic.store.store import Store
@@ -285,6 +287,30 @@ def test_text_that_was_purged_or_never_known_does_not_come_back(store: Store) ->
         undo(access, record.n)
     with pytest.raises(UndoError, match="does not hold the text"):
         restore(access, "b" * 26)
+
+
+def test_a_purge_is_not_undone_and_what_it_took_does_not_come_back(store: Store) -> None:
+    """Undo of the purge itself, of what it purged, and restore are refused; a note that only was near it is not."""
+    one = store.remember("the door code is in the drawer")
+    store.retire(one.id, evidence="moved")
+    retired = last(store).n
+    purge_run.purge(Access(store), Request(text="door code is in"))
+    archive = Archive(store)
+    with pytest.raises(UndoError, match="is a purge, which cannot be undone"):
+        archive.undo(last(store).n)
+    for n in (one.n, retired):
+        with pytest.raises(UndoError, match="purged"):
+            archive.undo(n)
+    with pytest.raises(NoSuchNoteError):
+        archive.restore(one.id)
+    with pytest.raises(NoSuchNoteError):
+        archive.history(one.id)
+    erased = archive.history(store.journal()[retired - 1].fields["id"])
+    assert [(record.action, sorted(record.erased)) for record in erased.records] == [
+        ("remember", ["after", "id"]),
+        ("retire", ["before", "id"]),
+    ]
+    check(store)
 
 
 def test_a_read_only_store_undoes_nothing(store: Store) -> None:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory_magic.errors import NoSuchNoteError
+from memory_magic.errors import MemoryMagicError, NoSuchNoteError
 from memory_magic.store.access import Access
+from memory_magic.store.archive import Archive
+from memory_magic.store.export import export
+from memory_magic.store.importing import import_from
 from memory_magic.store.purge import run
 from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import Request
-from memory_magic.store.purge.screen import PurgedTextError
+from memory_magic.store.purge.screen import PurgedTextError, forbidden_in
 from memory_magic.store.replay import replay
 from memory_magic.store.store import Store
 
@@ -140,3 +143,22 @@ def test_no_tombstones_cost_nothing(root: Path, monkeypatch: pytest.MonkeyPatch)
     store = Store(root)
     store.remember(FRIDAYS)
     assert store.get(FRIDAYS).text == FRIDAYS
+
+
+def test_an_export_made_before_brings_nothing_back(root: Path, tmp_path: Path) -> None:
+    """An import skips and counts what was purged here; an undo or restore is refused."""
+    store = Store(root)
+    first = store.remember(FRIDAYS)
+    store.remember("The cat is called Mimi")
+    export(Access(store), tmp_path / "all.jsonl")
+    run.purge(Access(store), Request(one=first.id))
+    told = import_from(Access(store), tmp_path / "all.jsonl", forbidden=forbidden_in(root))
+    assert (told.tombstoned, told.added, told.same) == (1, 0, 1)
+    assert [note.text for note in store.list()] == ["The cat is called Mimi"]
+    with pytest.raises(PurgedTextError):  # also where nobody asked beforehand: the write path asks
+        import_from(Access(store), tmp_path / "all.jsonl")
+    with pytest.raises(MemoryMagicError):
+        Archive(store).undo(1)
+    with pytest.raises(MemoryMagicError):
+        Archive(store).undo(3)
+    assert store.verify().ok
