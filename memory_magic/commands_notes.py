@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_magic.commands_base import Context
-    from memory_magic.store.records import Note, Written
+    from memory_magic.store.records import Hit, Note, Written
     from memory_magic.store.store import Store
 
 LONG_NOTE: Final = 600
@@ -61,13 +61,17 @@ def remember(context: Context, args: Namespace) -> Outcome:
     if text == "-":
         text = _from_stdin()
     if not text.strip():
-        raise UsageError("there is nothing to remember", hint=f"write a text: {context.run('remember')} TEXT")
+        raise UsageError(
+            "there is nothing to remember", hint=f"write a text: {context.typed or context.run('remember')} TEXT"
+        )
     _no_reading_scope(args.scope)
     store = context.store()
     written = store.remember(text, scope=args.scope, pin=args.pin)
     notices = list(written.notices)
     if len(text) > LONG_NOTE:
         notices.append(LONG_NOTE_ADVICE.format(count=len(text)))
+    if never := _never_fits(store, written):
+        notices.append(never)
     if slip := _OPTION_LAST.search(text):
         notices.append(f"“{slip[1]}” is part of the note: options come before the text.")
     data = {
@@ -115,6 +119,20 @@ def headroom(store: Store, scope: str) -> dict[str, object]:
     return choose_notes(notes, renderer(store.short_id), settings=store.settings, coming=scope).headroom()
 
 
+def _never_fits(store: Store, written: Written) -> str:
+    """Return a sentence when the note alone is longer than the notes part of a block, else an empty text."""
+    from memory_magic.prompt.block import choose_notes, renderer
+
+    try:
+        note = store.get(written.id)
+    except LookupError:  # somebody retired it in this instant
+        return ""
+    if not choose_notes([note], renderer(store.short_id), settings=store.settings).too_long:
+        return ""
+    cap = store.settings.notes_characters
+    return f"It is too long for a block (notes_characters = {cap:,}): no assistant gets to see it. Shorten it."
+
+
 def _people(store: Store, written: Written) -> dict[str, Any]:
     """Return what a reply to a person adds: the short id and names of scopes."""
     return {
@@ -129,7 +147,9 @@ def labels(store: Store) -> dict[str, str]:
 
 
 def search(context: Context, args: Namespace) -> Outcome:
-    """Find notes by their words."""
+    """Find notes by their words, best first."""
+    from memory_magic.text.words import query as read_query
+
     query = args.query if isinstance(args.query, str) else " ".join(args.query)
     store = context.store()
     limit = args.limit or store.settings.search_limit
@@ -141,7 +161,14 @@ def search(context: Context, args: Namespace) -> Outcome:
     }
     extra = _listing(store, [hit.note for hit in result.hits], args.scope)
     extra |= {"explain": args.explain, "limit": limit, "words": query.split()}
+    extra |= {"terms": list(read_query(query).wanted), "why": [_why_found(hit) for hit in result.hits]}
     return Outcome("hits", data, extra)
+
+
+def _why_found(hit: Hit) -> str:
+    """Say in words what a hit has of the query."""
+    tiers = ("some words", "every word", "the very phrase")
+    return f"{tiers[hit.tier]}: {' '.join(hit.terms)}"
 
 
 def list_notes(context: Context, args: Namespace) -> Outcome:

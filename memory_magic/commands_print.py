@@ -140,11 +140,15 @@ def _hits(outcome: Outcome, width: int | None, prog: str) -> str:
         lines.append(f"{count(len(rows), 'note')} for {one_line(data['query'])} in {_places(extra)}\n")
         lines.append(table(("#", "id", "score", "scope", "note"), rows, limit=width, numbers=(0, 2)))
     else:
-        lines.append(f"No note in {_places(extra)} has every word of: {one_line(data['query'])}")
-        lines.append(f"  Try fewer words, or the start of one; {prog} list shows everything.")
+        asked = (
+            f"has a word of: {one_line(data['query'])}" if extra["terms"] else "was looked for: there is no word in it"
+        )
+        lines.append(f"No note in {_places(extra)} {asked}")
+        lines.append(f"  Try other words; {prog} list shows everything.")
     if extra["explain"]:
-        words = ", ".join(f"“{one_line(word)}”" for word in extra["words"]) or "nothing"
-        lines.append(f"\nread as: notes that hold every one of {words}, letters of any case; newest first")
+        terms = " ".join(one_line(term) for term in extra["terms"]) or "nothing"
+        lines.append(f"\nread as: {terms} (the very phrase first, then every word, then some; rare words count more)")
+        lines += [f"  {at}  {one_line(why)}" for at, why in enumerate(extra["why"], 1)]
     if data["fallback"]:
         lines.append(f"\n{plain(data['fallback'])}")
     return "\n".join(lines) + ("" if data["hits"] else _why(extra))
@@ -169,14 +173,33 @@ def _view(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG00
     data, extra = outcome.data, outcome.extra
     head = f"{count(data['tokens'], 'token')} would be added to a prompt ({extra['notice']})"
     if not data["block"]:
-        return f"Nothing would be added to a prompt ({extra['notice']}): there is no memory here yet.{_why(extra)}"
+        head = f"Nothing would be added to a prompt ({extra['notice']}): {why_nothing(outcome)}."
+    if not data["block"] and not extra["omitted"]:
+        return head + _why(extra)
     rows = [(name, usage(use), share(use), fitted) for name, use, fitted in budgets(data["sections"])]
     lines = [head, "", table(("section", "used of cap", "", "fit"), rows, limit=width, numbers=(2,))]
     if extra["omitted"]:
         names = [(note["short"], f"{note['characters']:,}", note["text"]) for note in extra["left_out"]]
         lines.append(f"\nleft out: {count(extra['omitted'], 'note')}, the first of them:")
         lines.append(table(("id", "chars", "note"), names, limit=width, numbers=(1,)))
-    return "\n".join([*lines, "", "-" * 8 + " the exact text " + "-" * 8, plain(data["block"])])
+    if data["block"]:
+        lines += ["", "-" * 8 + " the exact text " + "-" * 8, plain(data["block"])]
+    return "\n".join(lines)
+
+
+def why_nothing(outcome: Outcome) -> str:
+    """Return why a block is empty: there is no note, or all of them are left out, and by which setting."""
+    omitted = outcome.extra["omitted"]
+    if not omitted:
+        return "there is no memory here yet"
+    caps = {use["unit"]: use["cap"] for _, use, _ in budgets(outcome.data["sections"])}
+    reasons = {reason for section in outcome.data["sections"] for reason in section.get("reasons", {}).values()}
+    left = f"{'all ' if omitted > 1 else ''}{count(omitted, 'note')} left out"
+    if caps.get("entries") == 0:
+        return f"{left}, because the setting notes_entries is 0"
+    if reasons == {"nothing visible"}:
+        return f"{left}, because nothing of their text is visible"
+    return f"{left}, because the setting notes_characters = {caps.get('characters', 0):,} leaves no room for one"
 
 
 def budgets(sections: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any], str]]:
@@ -246,7 +269,7 @@ def _journal(outcome: Outcome, width: int | None, prog: str) -> str:
             record["action"],
             scope_name(record["scope"] or "", labels),
             (record["new_id"] or record["id"] or "")[:10],
-            _change(record),
+            _change(record, outcome.extra["texts"]),
         )
         for record in shown
     ]
@@ -259,10 +282,21 @@ def _journal(outcome: Outcome, width: int | None, prog: str) -> str:
     return "\n".join(lines + [f"  {plain(fault)}" for fault in outcome.extra["faults"]])
 
 
-def _change(record: dict[str, Any]) -> str:
-    """Return a record's before and after in one line."""
+def silent_change(record: dict[str, Any], texts: dict[int, str]) -> str:
+    """Return what a record without before and after did: `pinned: TEXT`; *texts* are by number of record."""
+    did = {"pin": "pinned", "unpin": "unpinned"}.get(record["action"], "")
+    return ": ".join(part for part in (did, texts.get(record["n"], "")) if part)
+
+
+def _change(record: dict[str, Any], texts: dict[int, str]) -> str:
+    """Return a record's before and after in one line: `+ new`, `- gone`, `old -> new`, `pinned: TEXT`."""
     before, after = one_line(record["before"] or ""), one_line(record["after"] or "")
-    changed = f"{before} -> {after}" if before and after else after or before
+    if before and after:
+        changed = f"{before} -> {after}"
+    elif before or after:
+        changed = f"+ {after}" if after else f"- {before}"
+    else:
+        changed = one_line(silent_change(record, texts))
     return f"{changed}  ({one_line(record['evidence'])})" if record["evidence"] else changed
 
 

@@ -170,8 +170,10 @@ def test_search_limit_and_explain(run: Run) -> None:
     for day in ("Monday", "Tuesday", "Friday"):
         run("remember", f"Deploy on {day}")
     assert len(run("search", "-n", "2", "deploy").data["hits"]) == 2
-    assert "“deploy”" in as_text(run("search", "deploy", "--explain"))
-    assert "No note in global has every word of: deploy Sunday" in as_text(run("search", "deploy", "Sunday"))
+    assert "read as: deploy" in as_text(run("search", "deploy", "--explain"))
+    assert "the very phrase: deploy" in as_text(run("search", "deploy", "--explain"))
+    assert "No note in global has a word of: holiday Sunday" in as_text(run("search", "holiday", "Sunday"))
+    assert "there is no word in it" in as_text(run("search", ""))
     with pytest.raises(UsageError, match="invalid number value: '0'"):
         run("search", "-n", "0", "deploy")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from memory_magic.commands_print import as_text, budgets, headroom_text, share, usage
+from memory_magic.commands_print import as_text, budgets, headroom_text, share, silent_change, usage, why_nothing
 from memory_magic.commands_table import count, one_line, plain, scope_name
 from memory_magic.notebook import html
 from memory_magic.notebook.display import PROG
@@ -62,10 +62,11 @@ def _hits(outcome: Outcome) -> Markup:
     title = html.head(html.strong(count(len(hits), "note")), "for", html.code(one_line(data["query"])), *_where(extra))
     parts = [title, html.table(("#", "id", "Note", "Scope", "From", "Score"), rows, right=(0,))] if hits else [title]
     if not hits:
-        parts.append(html.foot("No note has every one of these words. Try fewer, or the start of one."))
+        parts.append(html.foot("No note has one of these words. Try others."))
     if extra["explain"]:
-        words = ", ".join(f"“{word}”" for word in extra["words"])
-        parts.append(html.foot(f"read as: notes that hold every one of {words}, in any case; newest first"))
+        terms = " ".join(extra["terms"]) or "nothing"
+        parts.append(html.foot(f"read as: {terms} (the very phrase first, then every word, then some)"))
+        parts += [html.foot(f"{at}: {why}") for at, why in enumerate(extra["why"], 1)]
     if data["fallback"]:
         parts.append(html.foot(data["fallback"]))
     if hits:
@@ -168,7 +169,7 @@ def _view(outcome: Outcome) -> Markup:
         title = html.join([html.strong("Exact text"), html.quiet(size)])
         parts.append(html.folded(title, html.exact(data["block"])))
     else:
-        parts.append(html.foot("There is no memory here yet: nothing would be added."))
+        parts.append(html.foot(f"Nothing would be added: {why_nothing(outcome)}."))
     return html.card(*parts, *_notice(extra))
 
 
@@ -180,7 +181,7 @@ def _journal(outcome: Outcome) -> Markup:
             f"{record['n']:,}",
             html.quiet(_day(record["time"])),
             html.strong(record["action"]),
-            html.note_text(*_change(record)),
+            html.note_text(*_change(record, extra["texts"])),
             html.quiet(record["evidence"] or ""),
             html.quiet(record["by"] or ""),
         )
@@ -191,14 +192,16 @@ def _journal(outcome: Outcome) -> Markup:
     return html.card(title, html.table(("n", "Time (UTC)", "Action", "What", "Why", "Who"), rows, right=(0,)))
 
 
-def _change(record: dict[str, Any]) -> list[object]:
-    """Return a record's before, struck out, and its after."""
+def _change(record: dict[str, Any], texts: dict[int, str]) -> list[object]:
+    """Return a record's before, struck out, and its after; or what it did to a note that kept its text."""
+    if not record["before"] and not record["after"]:
+        return [silent_change(record, texts)]
     pieces: list[object] = []
     if record["before"]:
         pieces += ["− ", html.tag("del", record["before"], style="opacity:.75")]
     if record["after"]:
-        sign = html.tag("ins", record["after"], style="text-decoration:none") if record["before"] else record["after"]
-        pieces += ["\n+ " if record["before"] else "", sign]
+        added = html.tag("ins", record["after"], style="text-decoration:none")
+        pieces += ["\n+ " if record["before"] else "+ ", added]
     return pieces
 
 

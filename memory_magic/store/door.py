@@ -129,6 +129,7 @@ def keep_old(temporary: str, content_hash: str, signature: files.Signature) -> N
     stem = temporary.rsplit(".", 2)[0]
     mtime = signature.mtime_ns if time.time_ns() - signature.mtime_ns > _TICK_NS else 0
     with files.disk_errors(temporary):
+        os.chmod(temporary, files.FILE_MODE)  # noqa: PTH101  (it may be an editor's file, of its own rights)
         os.replace(  # noqa: PTH105
             temporary, f"{stem}.{content_hash[:HASH_SHOWN]}.{mtime}-{os.urandom(4).hex()}.old"
         )

@@ -200,7 +200,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Put *data* at *path* by temp and rename: for our own files, never for a MEMORY.md."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    temporary = path.with_name(f".{path.name}.{int.from_bytes(os.urandom(6))}.tmp")
     create(str(temporary), data)
     with disk_errors(path):
         os.replace(temporary, path)  # noqa: PTH105

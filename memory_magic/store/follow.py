@@ -73,4 +73,5 @@ def _keep(bench: Bench, state: State, records: list[JournalRecord]) -> None:
         ]
         bench.index.forget(scope)
         # no path: the file is compared with these notes before anything of it is believed
-        bench.index.put(Source(scope, "", files.Signature(), "", Document(scope, "").place), rows)
+        unread = Source(scope, "", files.Signature(), "", Document(scope, "").place)
+        bench.index.put(unread, rows, searchable=False)

@@ -18,18 +18,19 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from memory_magic.store import files
+from memory_magic.store import files, search_table
 from memory_magic.store.note import SEPARATOR, Place
-from memory_magic.store.records import Note
+from memory_magic.store.ranking import packed
+from memory_magic.store.records import Hit, Note
 from memory_magic.store.replay import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from memory_magic.store.records import JournalRecord
+    from memory_magic.store.records import JournalRecord, Scope
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 BUSY_SECONDS: Final = 10.0
 _TABLES: Final = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -41,7 +42,7 @@ CREATE TABLE sources(
 CREATE TABLE notes(
     rowid INTEGER PRIMARY KEY, scope TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, line INTEGER NOT NULL,
     pinned INTEGER NOT NULL, kind TEXT NOT NULL, section TEXT NOT NULL, n INTEGER NOT NULL,
-    created TEXT, by TEXT, home TEXT
+    created TEXT, by TEXT, home TEXT, terms TEXT NOT NULL
 );
 CREATE UNIQUE INDEX notes_by_id ON notes(id, scope);
 CREATE INDEX notes_by_age ON notes(scope, pinned DESC, n DESC, line DESC);
@@ -55,8 +56,13 @@ CREATE INDEX journal_by_new_id ON journal(new_id);
 """
 _SELECT_NOTES: Final = "SELECT id, text, scope, line, pinned, kind, section, n, created, by FROM notes WHERE "
 _SELECT_ROWS: Final = (
-    "SELECT rowid, id, text, line, pinned, kind, section, n, created, by, home FROM notes WHERE scope = ?"
+    "SELECT rowid, id, text, line, pinned, kind, section, n, created, by, home, terms != '' FROM notes WHERE scope = ?"
 )
+_UPDATE_NOTE: Final = (
+    "UPDATE notes SET scope = ?, id = ?, text = ?, line = ?, pinned = ?, kind = ?, section = ?, n = ?,"
+    " created = ?, by = ?, home = ? WHERE rowid = ?"
+)
+_INSERT_NOTE: Final = "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _LAST_RECORD: Final = "SELECT n, chain, at, at + length FROM journal ORDER BY at DESC LIMIT 1"
 _CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -106,6 +112,10 @@ class Row:
         section = SEPARATOR.join(self.section)
         head = (scope, self.id, self.text, self.line, int(self.pinned), self.kind, section)
         return (*head, self.n, self.created, self.by, self.home)
+
+    def terms(self) -> str:
+        """Return the search terms of the note and of the nearest heading."""
+        return packed(self.text, self.section[-1] if self.section else "")
 
 
 class Index:
@@ -180,7 +190,7 @@ class Index:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == SCHEMA:
-            connection.execute("SELECT 1 FROM sources, meta LIMIT 1").fetchone()
+            connection.execute("SELECT 1 FROM sources, meta, search_blocks LIMIT 1").fetchone()
         if self.read_only:
             if version != SCHEMA:
                 raise DamagedIndexError("the index has another format")
@@ -192,7 +202,12 @@ class Index:
         if version != SCHEMA:
             if version or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise DamagedIndexError("the index has another format")
-            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+            search_table.create(connection)
+            connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            connection.execute("COMMIT")
 
     def check(self) -> None:
         """Open the database; raise `DamagedIndexError` where it is not ours or cannot be read."""
@@ -246,7 +261,7 @@ class Index:
             row = self.connection.execute("SELECT * FROM sources WHERE scope = ?", (scope,)).fetchone()
         if row is None:
             return None
-        return Source(row[0], row[1], files.Signature(*row[2:7]), row[7], Place(*row[8:14]))
+        return Source(row[0], os.fsdecode(row[1]), files.Signature(*row[2:7]), row[7], Place(*row[8:14]))
 
     def scopes(self) -> list[str]:
         """Return the scopes that have a source row."""
@@ -278,31 +293,50 @@ class Index:
             rows = self.connection.execute(sql, (scope,)).fetchall()
         return {row[0]: Known(row[0], row[1], bool(row[2]), *row[3:]) for row in rows}
 
-    def put(self, source: Source, rows: Sequence[Row]) -> None:
-        """Make the notes of a source be *rows*, touching only what differs; call inside `transaction`."""
+    def put(self, source: Source, rows: Sequence[Row], *, searchable: bool = True) -> None:
+        """Make the notes of a source be *rows*, touching only what differs; call inside `transaction`.
+
+        Not *searchable*: the rows are what the journal says and have no terms before the file was read. A note whose
+        terms change becomes a new row, as `search_table` asks.
+        """
         connection = self.connection
         there = {row[1]: row for row in connection.execute(_SELECT_ROWS, (source.scope,))}
-        kept = {row.id for row in rows}
-        connection.executemany(
-            "DELETE FROM notes WHERE rowid = ?", [(old[0],) for one, old in there.items() if one not in kept]
-        )
-        changed = [row for row in rows if row.id in there and there[row.id][1:] != row.values(source.scope)[1:]]
-        sql = (
-            "UPDATE notes SET scope = ?, id = ?, text = ?, line = ?, pinned = ?, kind = ?, section = ?, n = ?,"
-            " created = ?, by = ?, home = ? WHERE rowid = ?"
-        )
-        connection.executemany(sql, [(*row.values(source.scope), there[row.id][0]) for row in changed])
-        self.insert(source, [row for row in rows if row.id not in there])
+        kept, gone, new = [], [], []
+        for row in rows:
+            old = there.pop(row.id, None)
+            if old is not None and old[2] == row.text and old[6] == SEPARATOR.join(row.section) and old[11]:
+                kept.append((row, old))
+            else:
+                new.append(row)
+                gone += [(old[0],)] if old is not None else []
+        gone += [(old[0],) for old in there.values()]
+        connection.executemany("DELETE FROM notes WHERE rowid = ?", gone)
+        changed = [(row, old[0]) for row, old in kept if old[1:-1] != row.values(source.scope)[1:]]
+        connection.executemany(_UPDATE_NOTE, [(*row.values(source.scope), rowid) for row, rowid in changed])
+        self.insert(source, new, searchable=searchable)
 
-    def insert(self, source: Source, rows: Iterable[Row]) -> None:
+    def insert(self, source: Source, rows: Iterable[Row], *, searchable: bool = True) -> None:
         """Add notes to a source and write its row last; call inside `transaction`."""
         connection = self.connection
-        sql = (
-            "INSERT INTO notes(scope, id, text, line, pinned, kind, section, n, created, by, home)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        connection.executemany(sql, [row.values(source.scope) for row in rows])
+        first = search_table.next_rowid(connection, source.scope)
+        values = [
+            (first + at, *row.values(source.scope), row.terms() if searchable else "") for at, row in enumerate(rows)
+        ]
+        connection.executemany(_INSERT_NOTE, values)
+        if searchable and values:
+            search_table.settle(connection, source.scope)
         self.put_source(source)
+
+    def search(self, query: str, scopes: Sequence[Scope], limit: int) -> list[Hit]:
+        """Return the best notes of *scopes* for *query*, best first."""
+        with self.snapshot() as connection:
+            ranked = search_table.match(connection, query, [scope.id for scope in scopes], limit)
+            paths = {scope.id: str(scope.memory_file) for scope in scopes}
+            found = []
+            for one in ranked:
+                row = connection.execute(_SELECT_NOTES + "rowid = ?", (one.key,)).fetchone()
+                found.append(Hit(_note(row, paths[row[2]]), one.score, one.tier, one.terms))
+        return found
 
     def shift(self, scope: str, line: int, by: int) -> None:
         """Move the notes from *line* on down by *by* lines; call inside `transaction`."""
@@ -311,7 +345,8 @@ class Index:
     def put_source(self, source: Source) -> None:
         """Write a source row; call inside `transaction`."""
         one, place = source.signature, source.place
-        values = (source.scope, source.path, one.device, one.inode, one.size, one.mtime_ns, one.ctime_ns, source.hash)
+        path = source.path if source.path.isascii() else os.fsencode(source.path)  # a name need not be UTF-8
+        values = (source.scope, path, one.device, one.inode, one.size, one.mtime_ns, one.ctime_ns, source.hash)
         spot = (place.offset, place.prefix, place.line, place.newline, place.blocked, place.section)
         self.connection.execute(
             "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, *spot)

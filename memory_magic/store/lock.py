@@ -96,7 +96,7 @@ class StoreLock:
             return True
         descriptor = lock._context.lock_file_fd  # noqa: SLF001  (filelock does not show which inode it holds)
         try:
-            held, there = os.fstat(descriptor or -1), self.path.stat()
+            held, there = os.fstat(-1 if descriptor is None else descriptor), self.path.stat()
         except OSError:
             return False
         return (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino)

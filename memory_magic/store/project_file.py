@@ -137,7 +137,7 @@ def init(directory: Path, label: str) -> Path:
     """
     shown = safe_label(label)
     if not shown:
-        raise ScopeError("A workspace needs a name", hint='say "init NAME"')
+        raise ScopeError("A workspace needs a name", hint="say %memory init NAME")
     folder = Path(os.path.realpath(directory))
     if not folder.is_dir():
         raise ScopeError("There is no such folder", where=str(directory))

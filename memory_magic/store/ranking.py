@@ -20,8 +20,10 @@ LoCoMo dialogues 1-6 and XQuAD in four languages (tests/bench/bench_search_quali
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -136,7 +138,17 @@ class Ranking:
             *(begin for begin, _ in families),
             *(pair.pattern for pair in self._pairs),
         ]
+        exact = [term if not term.endswith(words.TAIL) else "" for term in query.wanted]
+        self._exact_terms = [
+            *zip(self._patterns, exact, strict=False),
+            *((text, "") for text in self._patterns[len(exact) :]),
+        ]
         self._phrase = _phrase(query)
+        self._weight_of = dict(zip(query.wanted, self._weights, strict=False))
+        asked = {*query.words, *query.wanted}
+        self._needed = len(query.wanted) if query.complete else len(set(query.words))
+        self._exact = {term for term in asked if not term.endswith(words.TAIL)}
+        self._open_ended = [(term[: -len(words.TAIL)], term) for term in asked - self._exact]
         self._candidates: dict[int, _Candidate] = {}
         self._beside: dict[int, set[int]] = {}
         self._further: dict[int, set[int]] = {}
@@ -151,8 +163,19 @@ class Ranking:
         """Take in a note, or a neighbour of one, whether it holds a wanted term or not; greater *age* is newer."""
         own, _, heading = terms.partition(SEPARATOR)
         length = own.count("  ") + 1 if own else 0
-        counts = tuple(map(own.count, self._patterns))
+        counts = tuple(map(own.count, self._patterns)) if length <= _PASSAGE else self._counted(own)
+        if heading and not any(text in heading for text in self._patterns):
+            heading = ""  # it has nothing to say
         self._candidates[key] = _Candidate(key, own, heading, length, counts, pinned, age)
+
+    def leaders(self, count: int) -> list[int]:
+        """Return the best short candidates as far as their own words tell: those that neighbours may lift."""
+        order = [
+            (self._sum(one.counts, one.length, shortness), one.key)
+            for one in self._candidates.values()
+            if (shortness := _shortness(one.length))
+        ]
+        return [key for _, key in heapq.nlargest(count, order)]
 
     def stand(self, keys: Sequence[int]) -> None:
         """Tell that notes stand one after the other, in this order; those that were not added count for nothing."""
@@ -169,6 +192,12 @@ class Ranking:
         ranked = [(*self._tier_and_score(one), one) for one in hits]
         ranked.sort(key=lambda found: (found[0], found[1], found[2].pinned, found[2].age), reverse=True)
         return [self._ranked(*found) for found in ranked[: max(0, limit)]]
+
+    def _counted(self, own: str) -> tuple[int, ...]:
+        """Return how often each pattern stands in a long note: for many patterns one look at each term is less."""
+        there = Counter(own.split())
+        counts = [there.get(term, 0) if term else own.count(text) for text, term in self._exact_terms]
+        return tuple(counts)
 
     # -- one candidate -----------------------------------------------------------------------------------------
 
@@ -199,7 +228,7 @@ class Ranking:
         share = _B_LONG + (_B_SHORT - _B_LONG) * shortness
         norm = _K1 * (1 - share + share * length / self._average)
         total = 0.0
-        for weight, count in zip(self._weights, counts, strict=True):
+        for weight, count in zip(self._weights, counts, strict=False):  # pairs have weights at the end
             if count:
                 total += weight * count / (count + norm)
         return total * (_K1 + 1)
@@ -222,9 +251,8 @@ class Ranking:
 
     def _passage(self, one: _Candidate) -> tuple[float, bool]:
         """Return the weight of the distinct wanted terms in the best passage, and whether one has all words."""
-        places = _places(one.own.split(), self._query)
-        weights = dict(zip(self._query.wanted, self._weights, strict=False))
-        needed = len(self._query.wanted) if self._query.complete else len(set(self._query.words))
+        places = self._places(one.own.split())
+        weights, needed = self._weight_of, self._needed
         present: dict[str, int] = {}
         best, total, together, start = 0.0, 0.0, False, 0
         for place, term in places:
@@ -241,6 +269,14 @@ class Ranking:
             best = max(best, total)
             together = together or len(present) >= needed
         return best, together
+
+    def _places(self, terms: Sequence[str]) -> list[tuple[int, str]]:
+        """Return where in a note each word of the query stands."""
+        exact = self._exact
+        places = [(place, term) for place, term in enumerate(terms) if term in exact]
+        for begin, term in self._open_ended:
+            places += [(place, term) for place, one in enumerate(terms) if one.startswith(begin)]
+        return sorted(places) if self._open_ended else places
 
     def _pair_weights(self, hits: Sequence[_Candidate]) -> list[float]:
         """Return the weight of each pair by how many notes hold it.
@@ -298,14 +334,3 @@ def rarity(found: float, notes: int) -> float:
 def _shortness(length: float) -> float:
     """Return 1 for a note that a passage holds, 0 for a long one, and between them what is between."""
     return min(1.0, max(0.0, (_LONG - length) / (_LONG - _PASSAGE)))
-
-
-def _places(terms: Sequence[str], query: Query) -> list[tuple[int, str]]:
-    """Return where in a note each word of the query stands."""
-    asked = {*query.words, *query.wanted}
-    exact = {term for term in asked if not term.endswith(words.TAIL)}
-    open_ended = [(term[: -len(words.TAIL)], term) for term in asked - exact]
-    places = [(place, term) for place, term in enumerate(terms) if term in exact]
-    for begin, term in open_ended:
-        places += [(place, term) for place, one in enumerate(terms) if one.startswith(begin)]
-    return sorted(places) if open_ended else places

@@ -53,10 +53,15 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One search result; a greater *score* is better."""
+    """One search result; a greater *score* is better.
+
+    *tier*: 2 the whole query stands in the note, 1 all its words do, 0 some do; *terms* are those that it holds.
+    """
 
     note: Note
     score: float
+    tier: int = 0
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,11 +96,18 @@ def _destination_first(bench: Bench, scope: Scope, records: list[JournalRecord])
 
     away = [record for record in records if record.action == "promote" and record.scope == scope.id]
     root = scope.path.parents[scope.id.count("/")]
-    for to in {record.fields.get("to", "") for record in away}:
-        other = Scope(to, safe_directory(root, to))
+    lost: set[int] = set()
+    for record in away:
+        to = record.fields.get("to", "")
+        try:
+            other = Scope(to, safe_directory(root, to))
+        except MemoryMagicError:
+            lost.add(record.n)  # no place of ours: the note stays, and the file wins at the next look
+            continue
         recover(bench, other, resolved(other.memory_file), bench.index.known(to))
-    cancelled = bench.journal.cancelled() if any(record.action == "promote" for record in records) else frozenset()
-    return [record for record in records if record.n not in cancelled]
+    if any(record.action == "promote" for record in records):
+        lost |= bench.journal.cancelled()
+    return [record for record in records if record.n not in lost]
 
 
 def _do_again(bench: Bench, state: FileState, records: list[JournalRecord]) -> None:

@@ -24,12 +24,11 @@ from memory_magic.store.ids import normalise, note_id, shown_length
 from memory_magic.store.indexes import MEMORY, Indexes
 from memory_magic.store.journal import Journal, utc_now
 from memory_magic.store.journal_format import split_titles
-from memory_magic.store.matching import matches
+from memory_magic.store.layout import lay_out
 from memory_magic.store.operations import Append, Pin, Retire, Revise
 from memory_magic.store.reading import Reader
 from memory_magic.store.records import (
     Finding,
-    Hit,
     Note,
     Scope,
     ScopeStatus,
@@ -47,11 +46,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memory_magic.settings import Settings
+    from memory_magic.store.archive import Archive
     from memory_magic.store.bench import Bench
     from memory_magic.store.operations import Operation
     from memory_magic.store.records import JournalRecord
 
-_UNSYNCED = "# files of one machine, not to be synced\n.lock*\n*.new\n*.old\n*.part\nindex.sqlite3*\nstate.sqlite3*\n"
 DEFAULT_AUTHOR = "python"
 Notes = list[Note]
 Records = list["JournalRecord"]
@@ -218,9 +217,10 @@ class Store:
             return self._targets.find(target, self.scopes_named(scope))
 
     def search(self, query: str, *, limit: int = 8, scope: str | None = None) -> SearchResult:
-        """Return the notes that hold every word of *query*, newest first."""
-        hits = [Hit(note, 1.0) for note in self.list(scope) if matches(query, note.text)]
-        return SearchResult(query, tuple(hits[: max(0, limit)]), self.fallback)
+        """Return the notes that fit *query* best, best first; no query is an error."""
+        with self._guard:
+            hits, fallback = self._reader.search(query, self.scopes_named(scope), max(0, limit))
+        return SearchResult(query, tuple(hits), fallback or self.fallback)
 
     def short_id(self, one: str) -> str:
         """Return as much of an id as tells it from all others here, at least 10 characters."""
@@ -265,6 +265,13 @@ class Store:
     def _anchor(self) -> tuple[int, str] | None:
         index = self._indexes.reading()
         return doctor.anchor_of(index) if index is not None else None
+
+    @property
+    def archive(self) -> Archive:
+        """Return what can be asked and done about the past: history, undo, export, import."""
+        from memory_magic.store.archive import Archive  # most callers never need it
+
+        return Archive(self)
 
     def findings(self) -> Findings:
         """Return what a person should know about the files: damage, look-alikes, rights, what blocks a write."""
@@ -396,18 +403,9 @@ class Store:
 
     def _lay_out(self, scope: Scope) -> None:
         """Make the root and, for a new workspace, the file that names it; looked at once for each scope."""
-        if scope.id in self._laid_out and scope.path.is_dir():
-            return
-        self._laid_out.add(scope.id)
-        if not self.root.is_dir():
-            files.make_directory(self.root)
-        for name in (".gitignore", ".stignore"):
-            if not (self.root / name).exists():
-                files.create(str(self.root / name), _UNSYNCED.encode(), sync=False)
-        if not scope.is_global and not (scope.path / "scope.toml").exists():
-            created = utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")
-            content = scope_module.ScopeFile(scope.label, scope.origin, (), created)
-            scope_module.write_scope_file(scope.path, content)
+        if scope.id not in self._laid_out or not scope.path.is_dir():
+            self._laid_out.add(scope.id)
+            lay_out(self.root, scope)
 
     # -- upkeep ------------------------------------------------------------------------------------------------
 

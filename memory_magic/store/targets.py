@@ -38,7 +38,8 @@ class Targets:
         found = [note for scope in scopes for note in self.with_prefix(prefix, scope)] if prefix else []
         if not found and prefix and not live_only:
             found = self._successors(prefix, scopes)
-        found = found or self._by_text(target, scopes)
+        named = {(note.scope, note.id): note for note in [*found, *self._by_text(target, scopes)]}
+        found = list(named.values())  # an id may also be another note's text: then we do not guess
         if len(found) == 1:
             return found[0]
         raise self._several(target, found) if found else self._none(target, prefix, scopes)

@@ -153,7 +153,7 @@ def test_search_returns_a_result(shell: InteractiveShell, capsys: pytest.Capture
     assert result.df.index.name == "id"
     capsys.readouterr()
     shell.run_cell("%memory_search tuesdays?")
-    assert "No note in global has every word of: tuesdays?" in capsys.readouterr().out
+    assert "1 note for tuesdays? in global" in capsys.readouterr().out
     shell.run_cell("other = %memory_search Tuesdays?")
     assert shell.user_ns["other"].data["query"] == "Tuesdays?"
 

@@ -6,6 +6,8 @@ import contextlib
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from filelock import FileLock
 
-from memory_magic.errors import FileStateError, LockTimeoutError, MemoryMagicError
+from memory_magic.errors import AmbiguousNoteError, FileStateError, LockTimeoutError, MemoryMagicError
 from memory_magic.store import door, files, gate
 from memory_magic.store.lock import StoreLock
 from memory_magic.store.markdown import Block, scan
@@ -511,3 +513,32 @@ def test_a_folder_on_the_path_that_may_not_be_entered_is_passed_over(
     monkeypatch.setattr(os, "stat", stat)
     monkeypatch.setenv("PATH", f"/locked/bin:{os.environ['PATH']}")
     assert Store(root, cwd=cwd).workspace is not None
+
+
+# -- found by a newcomer ---------------------------------------------------------------------------------------
+
+
+def test_a_write_works_without_standard_input(root: Path) -> None:
+    """The lock file may get descriptor 0, which is a descriptor like any other."""
+    code = "from memory_magic import Store; Store().remember('one')"
+    words = [sys.executable, "-c", f"import os; os.close(0)\n{code}"]
+    subprocess.run(words, check=True, timeout=60)
+    assert [note.text for note in Store(root).list()] == ["one"]
+
+
+def test_a_root_whose_name_is_not_utf8_works(tmp_path: Path) -> None:
+    """A file system's name is bytes."""
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff"))
+    Store(root).remember("one")
+    assert [note.text for note in Store(root).list()] == ["one"]
+    check(Store(root))
+
+
+def test_an_id_that_is_also_a_text_is_ambiguous(root: Path) -> None:
+    """A note that reads like another note's id is not passed over in silence."""
+    store = Store(root)
+    one = store.remember("foo").id[:10]
+    store.remember(one)
+    with pytest.raises(AmbiguousNoteError, match="2 notes fit"):
+        store.retire(one, evidence="x")
+    assert len(store.list()) == 2

@@ -537,6 +537,25 @@ def test_a_crash_in_a_move_leaves_the_note_in_one_place(
         assert [temp.state for temp in door.temps(str(scope.memory_file)) if temp.state != "old"] == []
 
 
+def test_a_move_to_a_place_that_is_none_leaves_the_note(pair: Store, monkeypatch: Patch) -> None:
+    """A journal that names a scope outside the root bricks nothing: the note stays where it is."""
+    real = Draft
+
+    def draft(action: str, fields: dict[str, str]) -> Draft:
+        return real(action, fields | ({"to": "../elsewhere"} if action == "promote" else {}))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("memory_magic.store.promoting.Draft", draft)
+        patch.setattr(door, "swap", lambda *_, **__: (_ for _ in ()).throw(CrashError))
+        with pytest.raises(CrashError):
+            Archive(pair).promote("here", to="global")
+    after = Store(pair.root, pair.cwd)
+    after.observe()
+    assert places(after)["here"] == "workspace"
+    assert after.remember("next").status == "saved"
+    assert not (pair.root.parent / "elsewhere").exists()
+
+
 def _interfere(monkeypatch: Patch, file: Path, save: Callable[[], object], times: int = 1) -> None:
     """Let an editor *save* right before the exchange of *file*, *times* times."""
     real, left = door.swap, [times]
