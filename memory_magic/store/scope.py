@@ -35,6 +35,7 @@ __all__ = [
     "read_scope_file",
     "resolve",
     "safe_directory",
+    "scopes_on_disk",
     "workspace_id",
     "write_scope_file",
 ]
@@ -189,6 +190,25 @@ def _scope(root: Path, name: str, identity: _Identity) -> Scope:
     path = safe_directory(root, f"workspace/{name}")
     content = read_scope_file(path)[0] or ScopeFile()
     return Scope(f"workspace/{name}", path, content.label or identity.label, content.origin or identity.canonical)
+
+
+def scopes_on_disk(root: Path, seen: tuple[Scope, ...]) -> tuple[Scope, ...]:
+    """Return the scopes *seen*, and every other that the store at *root* holds; a link that leads outside is none."""
+    found = {scope.id: scope for scope in seen}
+    try:
+        names = sorted(path.name for path in (root / "workspace").iterdir() if path.is_dir())
+    except OSError:
+        names = []
+    for one in (f"workspace/{name}" for name in names):
+        if one in found or not _WORKSPACE.fullmatch(one):
+            continue
+        try:
+            path = safe_directory(root, one)
+        except FileStateError:
+            continue  # doctor names it
+        content = read_scope_file(path)[0] or ScopeFile()
+        found[one] = Scope(one, path, content.label, content.origin)
+    return tuple(found.values())
 
 
 def safe_directory(root: Path, scope_id: str) -> Path:

@@ -11,13 +11,12 @@ be used from several threads.
 
 from __future__ import annotations
 
-import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from memory_magic import settings as settings_module
-from memory_magic.errors import FileStateError, MemoryMagicError, ReadOnlyStoreError, ScopeError
+from memory_magic.errors import MemoryMagicError, ReadOnlyStoreError, ScopeError
 from memory_magic.store import doctor, files, gate
 from memory_magic.store import scope as scope_module
 from memory_magic.store.ids import normalise, note_id, shown_length
@@ -56,7 +55,6 @@ Notes = list[Note]
 Records = list["JournalRecord"]
 Writes = list[Written]
 Findings = list[Finding]
-_HEX = re.compile(r"[0-9a-f]{64}")
 
 
 class Store:
@@ -161,21 +159,7 @@ class Store:
         return tuple(seen)
 
     def _all_scopes(self) -> tuple[Scope, ...]:
-        found = {scope.id: scope for scope in self.scopes}
-        try:
-            names = sorted(path.name for path in (self.root / "workspace").iterdir() if path.is_dir())
-        except OSError:
-            names = []
-        for name in names:
-            one = f"workspace/{name}"
-            if one not in found and _HEX.fullmatch(name):
-                try:
-                    path = scope_module.safe_directory(self.root, one)
-                except FileStateError:
-                    continue  # it leads out of the store; doctor names it
-                content = scope_module.read_scope_file(path)[0] or scope_module.ScopeFile()
-                found[one] = Scope(one, path, content.label, content.origin)
-        return tuple(found.values())
+        return scope_module.scopes_on_disk(self.root, self.scopes)
 
     def _workspace(self) -> Scope:
         if self.workspace is None:
