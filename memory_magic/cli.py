@@ -12,6 +12,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; return the exit status."""
     import sys
 
+    _open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ["hook"]:
         return _hook(words[1:])
@@ -28,6 +29,41 @@ def main(argv: list[str] | None = None) -> int:
         _say("stopped", sys.stderr)
         return 130
     return status
+
+
+def _open_closed_streams() -> None:
+    """Put the null device where standard input, output or error was closed (`>&-`): Python has None there.
+
+    In this order each gets its own number back, so that no file of the store is ever taken for standard output.
+    """
+    import os
+    import sys
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 -- open to the end
+
+
+def _answer(text: str) -> None:
+    """Print what a command found; MemoryMagicError when that cannot be written (the command itself is done)."""
+    import sys
+
+    try:
+        _say(text, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        import os
+
+        from memory_magic.errors import StoreAccessError
+
+        # what is still buffered must not raise once more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise StoreAccessError(
+            f"the command is done, but its answer could not be printed: {error.strerror or type(error).__name__}",
+            where="standard output",
+        ) from error
 
 
 def _say(text: str, stream: "TextIO") -> None:
@@ -77,10 +113,11 @@ def _run(words: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     context = Context(ask=ask_person, serve=_serve)
     try:
-        return _dispatch(words, context)
-    except HelpAsked as help_text:
-        _say(str(help_text).rstrip(), sys.stdout)
-        return 0
+        try:
+            return _dispatch(words, context)
+        except HelpAsked as help_text:
+            _answer(str(help_text).rstrip())
+            return 0
     except BrokenPipeError:
         raise
     except (MemoryMagicError, OSError) as error:
@@ -108,7 +145,7 @@ def _dispatch(words: list[str], context: "Context") -> int:
         _say(f"note: --scope has no effect on {name}", sys.stderr)
     text = as_json(outcome) if args.json else as_text(outcome, width=_width(), prog=context.prog)
     if text:
-        _say(text, sys.stdout)
+        _answer(text)
     return outcome.status
 
 
@@ -119,11 +156,14 @@ def _without_command(options: list[str]) -> int:
     if "--version" in options:
         import memory_magic
 
-        _say(f"memory-magic {memory_magic.__version__}", sys.stdout)
+        _answer(f"memory-magic {memory_magic.__version__}")
         return 0
     asked = "-h" in options or "--help" in options
-    _say(_overview(), sys.stdout if asked else sys.stderr)
-    return 0 if asked else 2
+    if not asked:
+        _say(_overview(), sys.stderr)
+        return 2
+    _answer(_overview())
+    return 0
 
 
 def _overview() -> str:

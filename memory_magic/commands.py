@@ -17,7 +17,7 @@ from memory_magic import commands_purge as purge
 from memory_magic import commands_store as store
 from memory_magic.commands_base import COMMON, Argument, Command, arg
 from memory_magic.commands_words import is_option, split_text, split_words
-from memory_magic.errors import UsageError
+from memory_magic.errors import MemoryMagicError, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -219,10 +219,31 @@ def run_words(command: Command, words: Sequence[str], context: Context, *, prog:
 
     *prog* is how the command was typed, where that is not the context's program and the command's name.
     """
-    args = parse(command, words, prog or context.run(command.name))
+    context.typed = prog or context.run(command.name)
+    args = parse(command, words, context.typed)
     if args.root is not None:
         context.given_root = args.root
-    return command.run(context, args), args
+    _check_scope(command, args.scope)
+    try:
+        outcome = command.run(context, args)
+    except MemoryMagicError as error:
+        error.what, error.hint = context.as_typed(error.what), context.as_typed(error.hint)
+        raise
+    if "scope_notice" in outcome.extra:
+        outcome.extra["scope_notice"] = context.as_typed(outcome.extra["scope_notice"])
+    return outcome, args
+
+
+def _check_scope(command: Command, scope: str | None) -> None:
+    """Refuse an empty scope, and a name that is no scope where the command would not look at it."""
+    if scope is None:
+        return
+    if not scope.strip():
+        raise UsageError("the scope's name is empty", hint="scopes are: global, workspace, all, or a scope's id")
+    if not command.scoped:
+        from memory_magic.store.scope import check_scope_name
+
+        check_scope_name(scope)
 
 
 def summary_lines(prog: str) -> str:

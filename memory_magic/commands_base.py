@@ -16,7 +16,7 @@ import argparse
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from memory_magic.errors import MemoryMagicError, UsageError
+from memory_magic.errors import MemoryMagicError, StoreAccessError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,7 +124,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise what went wrong, with where the help is."""
         advice = f"see {self.prog} --help"
-        if "unrecognized arguments" in message:
+        _, found, words = message.partition("unrecognized arguments: ")
+        options = [word for word in words.split() if word.startswith("-")]
+        if options:
+            message = f"there is no option {options[0]}"
+            advice = f"{advice}; put -- before words that start with a dash"
+        elif found:
             advice = f"put several words in quotes; {advice}"
         raise UsageError(message, hint=advice)
 
@@ -147,6 +152,7 @@ class Context:
         self.cwd = cwd
         self.by = by
         self.prog = prog
+        self.typed = ""
         self.serve = serve
         self.progress: Callable[[str], None] | None = None
         self._ask = ask
@@ -170,6 +176,8 @@ class Context:
         if not self._stores:
             from memory_magic.store.store import Store
 
+            if self.cwd is None:
+                _check_directory()
             self._stores.append(Store(self.root, self.cwd, read_only, by=self.by))
         return self._stores[0]
 
@@ -198,6 +206,22 @@ class Context:
     def run(self, command: str) -> str:
         """Return how a *command* is typed here: `memory-magic view` in a terminal, `%memory view` in a notebook."""
         return f"{self.prog} {command}"
+
+    def as_typed(self, text: str) -> str:
+        """Return a sentence of the store, which names `%memory init`, with the command as it is typed here."""
+        return text.replace("%memory init", self.run("init"))
+
+
+def _check_directory() -> None:
+    """Say it when the present directory was deleted: nothing can be seen from there."""
+    import os
+
+    try:
+        os.getcwd()  # noqa: PTH109 -- no Path is needed
+    except FileNotFoundError as error:
+        raise StoreAccessError(
+            "the present directory does not exist any more", hint="change to one that exists, for example: cd"
+        ) from error
 
 
 def ask_person(question: str) -> bool:

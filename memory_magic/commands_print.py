@@ -282,12 +282,6 @@ def _journal(outcome: Outcome, width: int | None, prog: str) -> str:
     return "\n".join(lines + [f"  {plain(fault)}" for fault in outcome.extra["faults"]])
 
 
-def silent_change(record: dict[str, Any], texts: dict[int, str]) -> str:
-    """Return what a record without before and after did: `pinned: TEXT`; *texts* are by number of record."""
-    did = {"pin": "pinned", "unpin": "unpinned"}.get(record["action"], "")
-    return ": ".join(part for part in (did, texts.get(record["n"], "")) if part)
-
-
 def _change(record: dict[str, Any], texts: dict[int, str]) -> str:
     """Return a record's before and after in one line: `+ new`, `- gone`, `old -> new`, `pinned: TEXT`."""
     before, after = one_line(record["before"] or ""), one_line(record["after"] or "")
@@ -296,7 +290,7 @@ def _change(record: dict[str, Any], texts: dict[int, str]) -> str:
     elif before or after:
         changed = f"+ {after}" if after else f"- {before}"
     else:
-        changed = one_line(silent_change(record, texts))
+        changed = one_line(texts.get(record["n"], ""))
     return f"{changed}  ({one_line(record['evidence'])})" if record["evidence"] else changed
 
 

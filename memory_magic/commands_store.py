@@ -7,7 +7,6 @@ opening the store, so that a wrong setting can be put right by command.
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,7 @@ from memory_magic.errors import MemoryMagicError, SettingError, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from memory_magic.commands_base import Context
     from memory_magic.settings import Settings, Value
@@ -121,13 +121,32 @@ def journal(context: Context, args: Namespace) -> Outcome:
     seen = None if args.scope == "all" else {scope.id for scope in store.scopes_named(args.scope)}
     records = [one for one in store.journal() if seen is None or one.scope in seen or not (one.scope or args.scope)]
     elsewhere = checked.n - len(records) if seen is not None else 0
+    texts = _texts(store, records)
     records = records[-args.limit :] if args.limit else records
     data = {
         "records": [record_json(record) for record in records],
         "verified": _verdict(checked),
         "head": checked.head,
     }
-    return Outcome("journal", data, {"labels": labels(store), "limit": args.limit, **_beside(checked, elsewhere)})
+    extra = {"labels": labels(store), "limit": args.limit, "texts": texts, **_beside(checked, elsewhere)}
+    return Outcome("journal", data, extra)
+
+
+def _texts(store: Store, records: Sequence[JournalRecord]) -> dict[int, str]:
+    """Return `pinned: TEXT` for each record that holds no text: as the note was then, else as it is now."""
+    live = {note.id: note.text for note in store.list()}
+    known: dict[str, str] = {}
+    found: dict[int, str] = {}
+    for record in records:
+        before, after = record.fields.get("before"), record.fields.get("after")
+        if after:
+            known[record.new_id or record.id or ""] = after
+        elif not before and record.id:
+            word = {"pin": "yes", "unpin": "no"}.get(record.action) or record.fields.get("pinned", "")
+            did = {"yes": "pinned", "no": "unpinned"}.get(word, "")
+            text = redacted(known.get(record.id) or live.get(record.id, ""))
+            found[record.n] = ": ".join(part for part in (did, text) if part)
+    return found
 
 
 def _beside(checked: Verification, elsewhere: int) -> dict[str, Any]:
@@ -213,10 +232,11 @@ def _config_set(context: Context, key: str, value: str) -> Outcome:
     """Change one setting; say so when the environment overrides it."""
     setting = rules.find_setting(key)
     rules.set_value(context.root, key, value)
+    found = rules.explain_one(context.root, setting)
     extra = {"path": str(rules.config_path(context.root)), "overridden": ""}
-    if setting.variable in os.environ:
+    if found.origin == "environment":
         extra["overridden"] = f"{setting.variable} is set in the environment and goes before the file."
-    return Outcome("set", _setting_json(rules.explain(context.root)[setting.name]), extra)
+    return Outcome("set", _setting_json(found), extra)
 
 
 def doctor(context: Context, args: Namespace) -> Outcome:  # noqa: ARG001 -- every command has this signature

@@ -14,6 +14,7 @@ Standard library only: the hook process reads settings on every prompt.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
@@ -251,16 +252,22 @@ def find_root(root: str | Path | None = None, environ: Mapping[str, str] = os.en
     if not chosen:
         raise SettingError("the root's name is empty", where="--root", hint="name a directory")
     home = environ.get("HOME")
-    if home and (chosen == "~" or chosen.startswith("~/")):
-        return Path(os.path.abspath(home + chosen[1:]))  # noqa: PTH100 -- resolve() would follow links
     try:
-        return Path(os.path.abspath(Path(chosen).expanduser()))  # noqa: PTH100 -- as above
+        if chosen == "~" or chosen.startswith("~/"):
+            if home == "":
+                raise SettingError("HOME is empty", hint="set it, or name a directory with --root")
+            chosen = (home or str(Path.home())) + chosen[1:]
+        path = Path(os.path.abspath(Path(chosen).expanduser()))  # noqa: PTH100 -- resolve() would follow links
     except RuntimeError as error:
         raise SettingError(
             "there is no home directory to keep the memory in",
             where="MEMORY_MAGIC_HOME",
             hint="name a directory with --root or MEMORY_MAGIC_HOME",
         ) from error
+    if path.is_file():
+        where = "--root" if root is not None else "MEMORY_MAGIC_HOME"
+        raise SettingError(f"{path} is a file; the root must be a folder", where=where, hint="name a folder")
+    return path
 
 
 def config_path(root: Path) -> Path:
@@ -282,6 +289,13 @@ def explain(root: Path, environ: Mapping[str, str] = os.environ) -> dict[str, Va
     return {
         setting.name: _one(setting, given, path, text, environ, PRESETS[preset.value]) for setting in SETTINGS.values()
     }
+
+
+def explain_one(root: Path, setting: Setting, environ: Mapping[str, str] = os.environ) -> Value:
+    """Return what environment or file say of one *setting*, whatever the others are; the preset is not looked at."""
+    path = config_path(root)
+    text = settings_file.read_text(path) or ""
+    return _one(setting, _from_file(text, path), path, text, environ)
 
 
 def _one(
@@ -326,11 +340,20 @@ def _checked(setting: Setting, raw: object, where: str) -> Any:
     try:
         return setting.kind.read(raw)
     except _UnfitError:
+        numeric = setting.kind.name in {"number", "limit"}
+        fault = "is out of range" if not numeric or _is_number(raw) else "is no number"
         raise SettingError(
-            f"{setting.name} = {_shown(raw)} is out of range: {setting.name} may be {setting.kind.range}",
+            f"{setting.name} = {_shown(raw)} {fault}: {setting.name} may be {setting.kind.range}",
             where=where,
             hint=f"its default is {show(setting.default, setting)}",
         ) from None
+
+
+def _is_number(raw: object) -> bool:
+    """Tell whether a raw value is a whole number, in range or not."""
+    if isinstance(raw, str):
+        return bool(re.fullmatch(r"\s*[+-]?[0-9_]+\s*", raw))
+    return isinstance(raw, int) and not isinstance(raw, bool)
 
 
 def _unknown(name: str, value: object, where: str, *, outside: bool = False) -> SettingError:
@@ -356,7 +379,8 @@ def _shown(raw: object) -> str:
     """Return a raw value as an error may show it: redacted, one line, short."""
     from memory_magic.text.redact import redact
 
-    text = redact(raw if isinstance(raw, str) else repr(raw)).text
+    written = settings_file.literal(raw) if isinstance(raw, bool) else repr(raw)
+    text = redact(raw if isinstance(raw, str) else written).text
     text = "".join(char if char.isprintable() else " " for char in text)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
@@ -381,16 +405,20 @@ def find_setting(key: str) -> Setting:
     return setting
 
 
-def set_value(root: Path, key: str, value: object) -> Any:
+def set_value(root: Path, key: str, value: object, environ: Mapping[str, str] = os.environ) -> Any:
     """Write one setting into config.toml and return it as read; every other byte of the file stays.
 
-    SettingError for an unknown key, a value out of range, or a file that cannot be edited safely; StoreAccessError
-    when the disk refuses.
+    SettingError for an unknown key (also one in the file), a value out of range (also one in the variable that goes
+    before the file), or a file that cannot be edited safely: nothing is written then. StoreAccessError when the disk
+    refuses. Other settings may be out of range: each can be put right by itself.
     """
     setting = find_setting(key)
+    path = config_path(root)
     checked = _checked(setting, value, f"config set {setting.name}")
+    _from_file(settings_file.read_text(path) or "", path)
+    _one(setting, {}, path, "", environ)
     stored = setting.kind.range.split(",")[0] if checked is None else checked
-    settings_file.replace_value(config_path(root), TABLE, setting.name, stored)
+    settings_file.replace_value(path, TABLE, setting.name, stored)
     return checked
 
 

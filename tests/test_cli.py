@@ -261,3 +261,42 @@ def test_dashboard_without_its_extra(root: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "memory_dashboard.server", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'memory-magic\[dashboard\]'"):
         cli._serve(root, cwd=None, port=0, browser=False)
+
+
+@pytest.mark.parametrize(
+    "words", ["list >&-", "list --json >&-", "--help >&-", "hook capsule <&-", "list <&- >&- 2>&-"]
+)
+def test_closed_streams_leave_no_traceback(root: Path, words: str) -> None:
+    """With standard input or output closed a command is silent, or says one line."""
+    script = f"{sys.executable} -m memory_magic {words}"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, encoding="utf-8", check=False, timeout=120)
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") <= 1
+    assert done.returncode == (1 if "hook" in words else 0)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110 -- Path is for types here
+def test_full_output_does_not_sound_as_if_nothing_was_saved(root: Path, memory: Cli) -> None:
+    """When the answer cannot be printed, the error says that the command itself is done."""
+    script = f"{sys.executable} -m memory_magic remember x >/dev/full"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, encoding="utf-8", check=False, timeout=120)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "the command is done, but its answer could not be printed" in done.stderr
+    assert len(json.loads(memory("list", "--json").stdout)["notes"]) == 1
+
+
+def test_deleted_directory_is_said(root: Path, tmp_path: Path) -> None:
+    """In a directory that was deleted the error says so and what to do."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd {gone} && rmdir {gone} && {sys.executable} -m memory_magic list"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, encoding="utf-8", check=False, timeout=120)
+    assert done.returncode == 1
+    assert "does not exist any more. Change to one that exists" in done.stderr
+
+
+def test_hints_are_typed_as_the_command_line_is(root: Path, memory: Cli) -> None:
+    """On the command line no hint names a magic."""
+    done = memory("remember", "-s", "workspace", "x")
+    assert "memory-magic init NAME" in done.stderr + memory("list").stdout
+    assert "%memory" not in done.stderr + memory("list").stdout

@@ -23,6 +23,7 @@ from memory_magic.errors import (
     MemoryMagicError,
     MemoryOffError,
     NoSuchNoteError,
+    ScopeError,
     SessionFormatError,
     SettingError,
     UsageError,
@@ -660,3 +661,53 @@ def test_json_keeps_every_script_readable(run: Run) -> None:
     text = as_json(run("list"))
     assert "图表 तारीख" in text
     assert json.loads(text)["notes"][0]["text"] == "图表 तारीख"
+
+
+def test_view_says_why_every_note_is_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block that is empty because of a cap names the number of notes and the setting."""
+    for text in ("one", "two"):
+        run("remember", text)
+    monkeypatch.setenv("MEMORY_MAGIC_NOTES_ENTRIES", "0")
+    said = as_text(run("view"))
+    assert "all 2 notes left out, because the setting notes_entries is 0" in said
+    assert "no memory" not in said
+    monkeypatch.delenv("MEMORY_MAGIC_NOTES_ENTRIES")
+    monkeypatch.setenv("MEMORY_MAGIC_NOTES_CHARACTERS", "10")
+    assert "notes_characters = 10 leaves no room" in as_text(run("view"))
+
+
+def test_journal_tells_kinds_of_changes_apart(run: Run, root: Path) -> None:
+    """Added, removed, changed and pinned notes read differently, also when an editor did it."""
+    run("remember", "one")
+    run("pin", "one")
+    file = root / "global" / "MEMORY.md"
+    for text in ("- two\n", "- three\n", ""):
+        file.write_text(file.read_text().replace("- two\n", "").replace("- three\n", "") + text)
+        run("list")
+    said = as_text(run("journal"), width=None)
+    assert "pinned: one" in said
+    assert "+ two" in said
+    assert "two -> three" in said
+    assert "- three" in said
+
+
+def test_note_that_never_fits_is_told_at_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reply to a note that is longer than a block says that nobody gets to see it."""
+    monkeypatch.setenv("MEMORY_MAGIC_NOTES_CHARACTERS", "400")
+    assert "too long for a block (notes_characters = 400)" in as_text(run("remember", "long " * 100))
+    assert "too long" not in as_text(run("remember", "short"))
+
+
+def test_scope_is_checked_whatever_the_command(run: Run) -> None:
+    """An empty scope is wrong use; a name that is no scope is refused also where no scope is needed."""
+    with pytest.raises(UsageError, match="scope's name is empty"):
+        run("remember", "-s", "", "x")
+    with pytest.raises(ScopeError, match="nope"):
+        run("view", "-s", "nope")
+
+
+def test_unknown_option_is_called_so(run: Run) -> None:
+    """An option that does not exist is not advised to be put in quotes."""
+    with pytest.raises(UsageError, match="there is no option --nope") as caught:
+        run("list", "--nope")
+    assert "quotes" not in caught.value.hint

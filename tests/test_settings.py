@@ -482,3 +482,36 @@ def test_literal_reads_back(text: str) -> None:
     except UnicodeEncodeError:
         return
     assert tomllib.loads(f"x = {settings_file.literal(text)}")["x"] == text
+
+
+def test_set_value_checks_before_it_writes(tmp_path: Path) -> None:
+    """A key outside of the table, or a bad variable, is said before writing; a wrong neighbour is no bar."""
+    path = tmp_path / "config.toml"
+    path.write_text("enabled = true\n")
+    with pytest.raises(SettingError, match="enabled = true stands outside"):
+        settings.set_value(tmp_path, "recall", "off")
+    assert path.read_text() == "enabled = true\n"
+    path.write_text("[memories]\nsearch_limit = 99\nnotes_entries = 9999\n")
+    with pytest.raises(SettingError, match="out of range"):
+        settings.set_value(tmp_path, "search_limit", "8", {"MEMORY_MAGIC_SEARCH_LIMIT": "50"})
+    settings.set_value(tmp_path, "search_limit", "8", {})
+    found = settings.explain_one(tmp_path, settings.SETTINGS["search_limit"], {})
+    assert (found.value, found.origin) == (8, "config.toml")
+
+
+def test_word_for_a_number_is_no_number(tmp_path: Path) -> None:
+    """A word where a number belongs is called that; a number too large is out of range."""
+    with pytest.raises(SettingError, match="abc is no number"):
+        settings.set_value(tmp_path, "search_limit", "abc")
+    with pytest.raises(SettingError, match="99 is out of range"):
+        settings.set_value(tmp_path, "search_limit", "99")
+
+
+def test_root_that_is_a_file_or_below_an_empty_home_is_refused(tmp_path: Path) -> None:
+    """A root has to be a folder; an empty HOME names none."""
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(SettingError, match="is a file; the root must be a folder"):
+        settings.find_root(None, {"MEMORY_MAGIC_HOME": str(file)})
+    with pytest.raises(SettingError, match="HOME is empty"):
+        settings.find_root(None, {"HOME": ""})

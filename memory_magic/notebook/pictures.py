@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from memory_magic.commands_print import as_text, budgets, headroom_text, share, silent_change, usage, why_nothing
+from memory_magic.commands_print import as_text, budgets, headroom_text, share, usage, why_nothing
 from memory_magic.commands_table import count, one_line, plain, scope_name
 from memory_magic.notebook import html
 from memory_magic.notebook.display import PROG
@@ -195,7 +195,7 @@ def _journal(outcome: Outcome) -> Markup:
 def _change(record: dict[str, Any], texts: dict[int, str]) -> list[object]:
     """Return a record's before, struck out, and its after; or what it did to a note that kept its text."""
     if not record["before"] and not record["after"]:
-        return [silent_change(record, texts)]
+        return [texts.get(record["n"], "")]
     pieces: list[object] = []
     if record["before"]:
         pieces += ["− ", html.tag("del", record["before"], style="opacity:.75")]

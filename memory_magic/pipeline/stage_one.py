@@ -99,7 +99,7 @@ def run_session(
     """
     if not store.settings.enabled:
         raise MemoryOffError(
-            "memory is off, so no session is read", hint="switch it on with: memory-magic config set enabled true"
+            "memory is off, so no session is read", hint="switch it on with: memory-magic config set enabled on"
         )
     if getattr(store, "read_only", False):
         raise ReadOnlyStoreError(

@@ -7,7 +7,7 @@ terms follow after `SEPARATOR`.
 Tiers: 2 the whole query stands in the note, 1 all its words do, 0 some do. In a note longer than a passage the words
 must stand within one passage, function words included, or every long note would hold every question's words.
 Within a tier the score is BM25 (k1 1.0, b 0.4) over the wanted terms, plus
-- word pairs of the query that stand side by side in the note (weight 0.3; no pairs of grams, which overlap anyway);
+- word pairs of the query that stand side by side in the note (weight 0.4; no pairs of grams, which overlap anyway);
 - terms that begin with the same five letters as a wanted word (0.3): inflections that no stemmer knew;
 - for a short note, whose subject its neighbours often name: a wanted term that it lacks counts a half if the heading
   or the note beside it has it, 0.3 if the next but one has it. Never more, so that a note is not lifted by neighbours
@@ -42,7 +42,7 @@ PHRASE: Final = 2
 _K1: Final = 1.0
 _B_SHORT: Final = 0.1
 _B_LONG: Final = 0.4
-_PAIR: Final = 0.3
+_PAIR: Final = 0.4
 _FAMILY: Final = 0.3
 _FAMILY_LETTERS: Final = 5
 _BESIDE: Final = 0.5

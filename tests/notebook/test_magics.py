@@ -362,3 +362,13 @@ def test_dashboard_runs_beside_the_kernel(
     memory_magic.load_ipython_extension(shell)
     shell.run_cell("%memory dashboard")
     assert "pip install 'memory-magic[dashboard]'" in capsys.readouterr().err
+
+
+def test_hints_are_typed_as_the_magic_is(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    """`%remember` without a text names `%remember TEXT`; a wrong scope of %memory_view is an error."""
+    shell.run_line_magic("remember", "")
+    assert "%remember TEXT" in capsys.readouterr().err
+    assert shell.run_line_magic("memory_view", "-s nope") is None
+    assert 'There is no scope "nope"' in capsys.readouterr().err
+    shell.run_line_magic("remember", "-s workspace x")
+    assert "%memory init NAME" in capsys.readouterr().err
