@@ -92,6 +92,7 @@ class Writer:
 
     def _finish_purge(self, bench: Bench) -> None:
         """Finish a purge that was interrupted, and let both copies of the tombstones agree."""
+        files.remove(f"{self.root}/..purge.json.0.tmp")  # a plan that was never whole
         if files.stat_file(f"{self.root}/.purge.json").size or bench.index.purges():
             from memory_magic.store.purge.recover import settle
 

@@ -197,7 +197,7 @@ def test_a_damaged_file_is_written_anew(memory: Memory, tmp_path: Path) -> None:
 
 def test_memory_off_reads_nothing(root: Path, tmp_path: Path) -> None:
     """While `enabled` is false no session is opened, not even one that does not exist."""
-    with pytest.raises(MemoryOffError, match="memory-magic config set enabled true"):
+    with pytest.raises(MemoryOffError, match="memory-magic config set enabled on"):
         run(tmp_path / "nowhere.jsonl", Memory(root, Settings(enabled=False)))
     assert not root.exists()
 

@@ -34,7 +34,7 @@ def values(text: str) -> list[dict[str, Any]]:
 def frozen(root: Path, git_repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Give a store whose every byte is known: a clock that counts minutes, salts that count too, two scopes."""
     ticks, salts = iter(range(100)), iter(range(100))
-    monkeypatch.setattr("memory_magic.store.store.utc_now", lambda: NOW)
+    monkeypatch.setattr("memory_magic.store.layout.utc_now", lambda: NOW)
     monkeypatch.setattr(form, "os", SimpleNamespace(urandom=lambda size: next(salts).to_bytes(size, "big")))
     store = Store(root, git_repo("lab"), by="ana", clock=lambda: NOW + dt.timedelta(minutes=next(ticks)))
     file = store.scopes[0].memory_file

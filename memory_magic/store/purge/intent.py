@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME: Final = ".purge.json"
+TEMP_NAME: Final = "..purge.json.0.tmp"  # one name: only a holder of the lock writes it
 _FORMAT: Final = 1
 
 
@@ -70,7 +71,10 @@ _TYPES: Final[dict[str, type]] = {
 def write(root: Path, intent: Intent) -> None:
     """Write the plan file, durably."""
     data = json.dumps({"format": _FORMAT, **asdict(intent)}, sort_keys=True, indent=1)
-    files.replace(root / FILE_NAME, data.encode())
+    files.create(f"{root}/{TEMP_NAME}", data.encode())
+    with files.disk_errors(root):
+        (root / TEMP_NAME).replace(root / FILE_NAME)
+    files.sync_directory(str(root))
 
 
 def exists(root: Path) -> bool:

@@ -99,7 +99,7 @@ def test_crash_before_the_record_changes_nothing(root: Path, monkeypatch: pytest
     store.observe()
     with monkeypatch.context() as broken:
         if point.endswith("create"):  # the lock's holder file is made by the same call
-            broken.setattr("memory_magic.store.purge.intent.files.replace", end)
+            broken.setattr("memory_magic.store.purge.intent.write", end)
         else:
             broken.setattr(point, end)
         with pytest.raises(CrashError):
