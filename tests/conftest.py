@@ -32,8 +32,11 @@ _CHROME = os.environ.get("CHROME", "")
 _NEED_BROWSER = os.environ.get("TEST_NEED_BROWSER") == "1"
 
 # a shared two-core machine decides how long one example takes: time is measured in tests/bench only
-hypothesis.settings.register_profile("project", deadline=None)
-hypothesis.settings.load_profile("project")
+# and the examples are the same in every run: a red run is about the change, not about the dice. To search on:
+# HYPOTHESIS_PROFILE=explore make check
+hypothesis.settings.register_profile("project", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
 GitRepo = Callable[..., Path]
 
