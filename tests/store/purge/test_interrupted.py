@@ -299,6 +299,10 @@ run.purge(Access(store), Request(one=sys.argv[2]))
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.skipif(
+    os.environ.get("HYPOTHESIS_PROFILE") != "explore",
+    reason="kills at moments of the clock, so no two runs are alike; HYPOTHESIS_PROFILE=explore runs it",
+)
 def test_killed_at_random(tmp_path: Path) -> None:
     """Kill -9 at a random moment leaves either all of it, or, after the next command, nothing."""
     rng = random.Random(20261130)  # noqa: S311  (moments, not secrets)
