@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from memory_magic.store.records import JournalRecord, Scope
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 BUSY_SECONDS: Final = 10.0
 _TABLES: Final = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -13,14 +13,17 @@ Within a tier the score is BM25 (k1 1.0, b 0.4) over the wanted terms, plus
   or the note beside it has it, 0.3 if the next but one has it. Never more, so that a note is not lifted by neighbours
   that say the same, and equal notes stay equal;
 - for a long note, the best passage (0.2).
-The two last fade into each other between 40 and 100 terms. A note without any wanted term of its own is no result.
-Equal scores: pinned first, then newer. The numbers are one configuration for all scripts and note lengths, measured on
-LoCoMo dialogues 1-6 and XQuAD in four languages (tests/bench/bench_search_quality.py). Pure.
+The two last fade into each other between 40 and 100 terms. Equal scores: pinned first, then newer.
+
+A note is a result only if it or its heading holds a wanted term; of a term that no note holds, an inflection. The
+numbers are one configuration for all scripts and note lengths, measured on LoCoMo dialogues 1-6 and XQuAD in four
+languages (tests/bench/bench_search_quality.py). Pure.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 import re
 from collections import Counter
@@ -52,16 +55,21 @@ _PASSAGE: Final = 40  # terms
 _LONG: Final = 100  # terms
 _PASSAGE_SHARE: Final = 0.2
 _WITH_FAMILY: Final = re.compile(rf"[^\d!-/:-@\[-`{{-~]{{{_FAMILY_LETTERS + 1},}}")  # letters and marks only
+_MANY_LOOKS: Final = 2_000  # terms times patterns, above which one pass over the terms is quicker
 _SCORE_HALF: Final = 20.0  # the sum that is shown as half a tier
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What the notes searched have in common: their number, average length in terms, how many hold each term."""
+    """What the notes searched have in common: their number, average length in terms, how many hold each term.
+
+    Of the *unknown* terms, which no note holds, *found* tells how many hold an inflection.
+    """
 
     notes: int
     average: float
     found: Mapping[str, int]
+    unknown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,36 @@ class _Pair:
     sampled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """One note of a scan: *terms* as `packed`, *age* greater for newer."""
+
+    key: int
+    terms: str
+    section: tuple[str, ...] = ()
+    pinned: bool = False
+    age: tuple[int, int] = (0, 0)
+
+
+def scan(text: str, notes: Sequence[Scanned], limit: int = 8) -> list[Ranked]:
+    """Return the best of *notes*, given in file order, for a query: what the index finds, without one."""
+    query = words.query(text)
+    if not query.wanted:
+        return []
+    found = {term: sum(pattern(term) in note.terms for note in notes) for term in query.wanted}
+    unknown = frozenset(term for term in query.wanted if not found[term])
+    for term in unknown:
+        if begin := beginnings(term):
+            found[term] = sum(f" {begin}" in note.terms for note in notes)
+    average = sum(length_of(note.terms) for note in notes) / max(1, len(notes))
+    ranking = Ranking(query, Collection(len(notes), average, found, unknown))
+    for note in notes:
+        ranking.add(note.key, note.terms, pinned=note.pinned, age=note.age)
+    for _, together in itertools.groupby(notes, key=lambda note: note.section):
+        ranking.stand([note.key for note in together])
+    return ranking.result(limit)
+
+
 def packed(text: str, heading: str = "") -> str:
     """Return the terms of a note, and of the heading above it, as index and ranking hold them."""
     own = _join(words.terms(text))
@@ -120,22 +158,23 @@ class Ranking:
         self._query = query
         self._collection = collection
         self._average = max(1.0, collection.average)
-        self._wanted = len(query.wanted)
         self._weights = [
             weight * rarity(collection.found.get(term, 0), collection.notes)
             for term, weight in zip(query.wanted, query.weights, strict=True)
         ]
         families = [
-            (f" {begin}", weight * _FAMILY)
+            (f" {begin}", weight * _FAMILY, term in collection.unknown)
             for term, weight in zip(query.wanted, self._weights, strict=True)
             if (begin := beginnings(term))
         ]
-        self._weights += [weight for _, weight in families]
+        self._weights += [weight for _, weight, _ in families]
         self._pairs = _pairs(query)
-        # counts of an entry are in this order: wanted terms, their families, pairs
+        self._wanted = len(query.wanted)
+        self._stand_ins = [i for i, family in enumerate(families, self._wanted) if family[2]]
+        # counts of a candidate are in this order: wanted terms, their families, pairs
         self._patterns = [
             *map(pattern, query.wanted),
-            *(begin for begin, _ in families),
+            *(begin for begin, _, _ in families),
             *(pair.pattern for pair in self._pairs),
         ]
         exact = [term if not term.endswith(words.TAIL) else "" for term in query.wanted]
@@ -150,6 +189,7 @@ class Ranking:
         self._exact = {term for term in asked if not term.endswith(words.TAIL)}
         self._open_ended = [(term[: -len(words.TAIL)], term) for term in asked - self._exact]
         self._candidates: dict[int, _Candidate] = {}
+        self._headings: dict[str, bool] = {}
         self._beside: dict[int, set[int]] = {}
         self._further: dict[int, set[int]] = {}
 
@@ -163,9 +203,11 @@ class Ranking:
         """Take in a note, or a neighbour of one, whether it holds a wanted term or not; greater *age* is newer."""
         own, _, heading = terms.partition(SEPARATOR)
         length = own.count("  ") + 1 if own else 0
-        counts = tuple(map(own.count, self._patterns)) if length <= _PASSAGE else self._counted(own)
-        if heading and not any(text in heading for text in self._patterns):
-            heading = ""  # it has nothing to say
+        counts = (
+            tuple(map(own.count, self._patterns)) if length * len(self._patterns) < _MANY_LOOKS else self._counted(own)
+        )
+        if heading and not self._says_something(heading):
+            heading = ""
         self._candidates[key] = _Candidate(key, own, heading, length, counts, pinned, age)
 
     def leaders(self, count: int) -> list[int]:
@@ -193,6 +235,12 @@ class Ranking:
         ranked.sort(key=lambda found: (found[0], found[1], found[2].pinned, found[2].age), reverse=True)
         return [self._ranked(*found) for found in ranked[: max(0, limit)]]
 
+    def _says_something(self, heading: str) -> bool:
+        """Tell whether a heading, which many notes share, holds any pattern."""
+        if heading not in self._headings:
+            self._headings[heading] = any([text in heading for text in self._patterns])  # noqa: C419
+        return self._headings[heading]
+
     def _counted(self, own: str) -> tuple[int, ...]:
         """Return how often each pattern stands in a long note: for many patterns one look at each term is less."""
         there = Counter(own.split())
@@ -202,8 +250,12 @@ class Ranking:
     # -- one candidate -----------------------------------------------------------------------------------------
 
     def _is_hit(self, one: _Candidate) -> bool:
-        """Tell whether a note holds a wanted term or an inflection of one, in its text or its heading."""
-        return any(one.counts) or any(text in one.heading for text in self._patterns[: self._wanted])
+        """Tell whether a note or its heading holds a wanted term, or the note an inflection of an unknown one."""
+        return (
+            any(one.counts[: self._wanted])
+            or any(one.counts[i] for i in self._stand_ins)
+            or any(text in one.heading for text in self._patterns[: self._wanted])
+        )
 
     def _ranked(self, tier: int, score: float, one: _Candidate) -> Ranked:
         held = tuple(term for term, count in zip(self._query.wanted, one.counts, strict=False) if count)
@@ -251,6 +303,9 @@ class Ranking:
 
     def _passage(self, one: _Candidate) -> tuple[float, bool]:
         """Return the weight of the distinct wanted terms in the best passage, and whether one has all words."""
+        held = [weight for weight, count in zip(self._weights, one.counts[: self._wanted], strict=False) if count]
+        if len(held) <= 1:
+            return sum(held), self._needed <= len(held)
         places = self._places(one.own.split())
         weights, needed = self._weight_of, self._needed
         present: dict[str, int] = {}

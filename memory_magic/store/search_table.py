@@ -23,7 +23,6 @@ Functions on a connection; the caller's transaction holds them together. Queries
 
 from __future__ import annotations
 
-import heapq
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -44,6 +43,9 @@ TABLES: Final = (
     """CREATE TABLE search_blocks(block INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE, indexed INTEGER NOT NULL,
     notes INTEGER NOT NULL, length INTEGER NOT NULL)""",
     "CREATE INDEX notes_by_line ON notes(scope, line)",
+    "CREATE INDEX notes_pinned ON notes(n) WHERE pinned",
+    # bytes of terms gathered before they are written: a rebuild makes one segment of them, or few
+    "INSERT INTO search(search, rank) VALUES ('hashsize', 8388608)",
 )
 
 BLOCK: Final = 1 << 32  # rowids of one scope
@@ -53,9 +55,15 @@ _STALE_LEAST: Final = 1_000
 
 _ROWS_OF_TERM: Final = 2_000
 _ROWS_OF_QUERY: Final = 4_000
-_CANDIDATES: Final = 48  # for ten results; 64 and more find nothing better on LoCoMo
-_LEADERS: Final = 16  # whose neighbours are looked at
+# candidates: so many for each result asked for (more find nothing better on LoCoMo), or a share of the rows that match
+_CANDIDATES: Final = 5
+_LEAST_CANDIDATES: Final = 24
+_MOST_CANDIDATES: Final = 120
+_CANDIDATE_SHARE: Final = 16
+_LEADERS: Final = 1.6  # candidates whose neighbours are looked at
+_LEAST_LEADERS: Final = 8
 _NOBODY: Final = -1
+_ROUNDING: Final = 1e-6
 _PHRASES: Final = 16
 _LONGEST_PHRASE: Final = 32  # words
 _OTHERS: Final = (
@@ -66,7 +74,6 @@ _AROUND: Final = (
     f"SELECT one.rowid, ({_OTHERS.format('<', 'DESC')}), ({_OTHERS.format('>', 'ASC')}) FROM notes AS one"  # noqa: S608
     " WHERE one.rowid IN (SELECT value FROM json_each(?))"
 )
-_TERM_COUNT: Final = "(length(terms) - length(replace(terms, '  ', ''))) / 2 + 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,7 @@ class _Term:
     term: str
     expression: str
     weight: float
+    stands_in: bool = False
     rows: list[int] = field(default_factory=list)
     count: int = 0
     many: bool = False
@@ -150,9 +158,9 @@ def match(
     ranking = Ranking(asked, search.collection)
     for rowids in search.batches(limit):
         search.add(ranking, rowids)
-        if len(ranking) >= min(_CANDIDATES, limit):
+        if len(ranking) >= limit:
             break
-    search.add_neighbours(ranking, ranking.leaders(max(_LEADERS, limit)))
+    search.add_neighbours(ranking, ranking.leaders(max(_LEAST_LEADERS, int(_LEADERS * limit))))
     return ranking.result(limit)
 
 
@@ -173,13 +181,15 @@ def _take_in(connection: sqlite3.Connection, block: _Block) -> None:
     connection.execute(
         "INSERT INTO search(rowid, terms) SELECT rowid, terms FROM notes WHERE rowid BETWEEN ? AND ?", span
     )
-    added = connection.execute(
-        f"SELECT count(*), sum({_TERM_COUNT}), max(rowid) FROM notes WHERE rowid BETWEEN ? AND ?",  # noqa: S608
-        span,
+    # counting in Python is three times as fast as SQL's length(replace())
+    taken = connection.execute("SELECT terms FROM notes WHERE rowid BETWEEN ? AND ?", span)
+    length = sum(length_of(row[0]) for row in taken)
+    notes, last = connection.execute(
+        "SELECT count(*), max(rowid) FROM notes WHERE rowid BETWEEN ? AND ?", span
     ).fetchone()
     connection.execute(
         "UPDATE search_blocks SET notes = notes + ?, length = length + ?, indexed = max(indexed, ?) WHERE block = ?",
-        (added[0], added[1] or 0, added[2] or 0, block.first // BLOCK),
+        (notes, length, last or 0, block.first // BLOCK),
     )
 
 
@@ -202,25 +212,34 @@ class _Search:
         terms = [self._look_up(*wanted) for wanted in zip(query.wanted, query.weights, strict=True)]
         for term in terms:
             term.value = term.weight * rarity(term.count, notes)
-        self.collection = Collection(notes, length / max(1, notes), {term.term: term.count for term in terms})
+        found = {term.term: term.count for term in terms}
+        unknown = frozenset(term.term for term in terms if term.stands_in)
+        self.collection = Collection(notes, length / max(1, notes), found, unknown)
         self._few, self._many = _few_and_many(terms)
+        self._every = sum(term.value for term in terms) - _ROUNDING
         self._values = self._sums()
 
     def batches(self, limit: int) -> Iterator[list[int]]:
         """Yield the rows that match, the most promising first, until the caller has enough."""
-        count = max(_CANDIDATES, 3 * limit)
         values = self._values
-        best = heapq.nlargest(count, values, key=lambda rowid: (values[rowid], rowid))
+        share = min(_MOST_CANDIDATES, len(values) // _CANDIDATE_SHARE)
+        count = max(_LEAST_CANDIDATES, _CANDIDATES * limit, share)
+        order = sorted(values, key=values.__getitem__, reverse=True)
+        best = order[:count]
         batch = dict.fromkeys(best)
-        common = sum(term.value for term in self._many)
-        if self._many and (len(best) < limit or values[best[limit - 1]] < common):
+        if self._many and (len(best) < limit or values[best[limit - 1]] < sum(term.value for term in self._many)):
             batch |= dict.fromkeys(self._by_bm25(count))
-        if len(self._query.words) > 1 and (self._many or len(values) > count):
+        if len(self._query.words) > 1 and (not self._few or self._may_miss_whole(best, count)):
             batch |= dict.fromkeys(self._rows(self._phrase(), _PHRASES))
+        if self._many or len(values) > count:
+            batch |= dict.fromkeys(self._pinned(count))
         yield list(batch)
         if len(values) > count:  # reached only where many of the best rows are gone from `notes`
-            order = sorted(values, key=lambda rowid: (values[rowid], rowid), reverse=True)
             yield from (order[start : start + count] for start in range(count, len(order), count))
+
+    def _may_miss_whole(self, best: Sequence[int], count: int) -> bool:
+        """Tell whether more rows than *best* hold every term, so that one with the whole phrase may not be in it."""
+        return len(best) == count and self._values[best[-1]] >= self._every
 
     def add(self, ranking: Ranking, rowids: Iterable[int]) -> None:
         """Give the ranking those notes that are there."""
@@ -237,48 +256,59 @@ class _Search:
             lines.append((rowid, [*reversed(earlier), rowid, *(int(one) for one in (after or "").split(",") if one)]))
         near = {rowid for _, line in lines for rowid in line if rowid not in ranking}
         # a row without any rarer term has something to say only where a common one is wanted, too
-        self.add(ranking, near if self._many else near & self._values.keys())
+        if near := near if self._many else near & self._values.keys():
+            self.add(ranking, near)
         for leader, line in lines:
             section = self._sections[leader]
             ranking.stand([rowid if self._sections.get(rowid) == section else _NOBODY for rowid in line])
 
     # -- rows --------------------------------------------------------------------------------------------------
 
-    def _rows(self, expression: str, limit: int = -1) -> list[int]:
-        """Return the rowids that FTS5 has for *expression*, at most *limit* of each block."""
-        sql = "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
-        spans = [(expression, block.first, block.indexed, limit) for block in self._blocks]
-        return [row[0] for span in spans for row in self._connection.execute(sql, span)]
+    def _rows(self, asked: str, limit: int = -1) -> list[int]:
+        """Return the rowids that FTS5 has for an expression, at most *limit* of each block."""
+        rows = "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
+        sql = f"SELECT json_group_array(rowid) FROM ({rows})"  # noqa: S608 - one string is read faster than many rows
+        spans = [(asked, block.first, block.indexed, limit) for block in self._blocks]
+        return [rowid for span in spans for rowid in json.loads(self._connection.execute(sql, span).fetchone()[0])]
 
-    def _count(self, expression: str) -> int:
+    def _count(self, asked: str) -> int:
         sql = "SELECT count(*) FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"
-        spans = [(expression, block.first, block.indexed) for block in self._blocks]
+        spans = [(asked, block.first, block.indexed) for block in self._blocks]
         return sum(self._connection.execute(sql, span).fetchone()[0] for span in spans)
 
     def _by_bm25(self, count: int) -> list[int]:
         """Return the rows that FTS5 itself ranks best for the common terms."""
-        sql = "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(search) LIMIT ?"
-        expression = " OR ".join(term.expression for term in self._many)
-        spans = [(expression, block.first, block.indexed, count) for block in self._blocks]
+        order = "ORDER BY bm25(search), rowid DESC"
+        sql = f"SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? {order} LIMIT ?"  # noqa: S608
+        anyone = " OR ".join(term.expression for term in self._many)
+        spans = [(anyone, block.first, block.indexed, count) for block in self._blocks]
+        return [row[0] for span in spans for row in self._connection.execute(sql, span)]
+
+    def _pinned(self, count: int) -> list[int]:
+        """Return the newest pinned notes: with equal words they come first, so none may be left out unseen."""
+        where = "INDEXED BY notes_pinned WHERE pinned AND rowid BETWEEN ? AND ?"
+        sql = f"SELECT rowid FROM notes {where} ORDER BY n DESC LIMIT ?"  # noqa: S608
+        spans = [(block.first, block.last, count) for block in self._blocks]
         return [row[0] for span in spans for row in self._connection.execute(sql, span)]
 
     def _phrase(self) -> str:
         """Return the FTS5 expression for the whole query (its beginning, where it is very long)."""
-        return " + ".join(_expression(word) for word in self._query.words[:_LONGEST_PHRASE])
+        return " + ".join(expression(word) for word in self._query.words[:_LONGEST_PHRASE])
 
     def _look_up(self, wanted: str, weight: float) -> _Term:
         """Return a term with the rows that hold it; a word that no note has stands for its inflections."""
-        term = self._filled(_Term(wanted, _expression(wanted), weight), pattern(wanted))
+        term = self._filled(_Term(wanted, expression(wanted), weight), pattern(wanted))
         if not term.count and (begin := beginnings(wanted)):
-            term = self._filled(_Term(wanted, _quoted(begin, beginning=True), weight), f" {begin}")
+            inflected = _Term(wanted, _quoted(begin, beginning=True), weight, stands_in=True)
+            term = self._filled(inflected, f" {begin}")
         return term
 
     def _filled(self, term: _Term, text: str) -> _Term:
-        rows = self._rows(term.expression, _ROWS_OF_TERM + 1)
         late = [rowid for rowid, terms in self._late if text in terms]
-        term.many = len(rows) > _ROWS_OF_TERM
-        term.rows = late if term.many else rows + late
-        term.count = (self._count(term.expression) if term.many else len(rows)) + len(late)
+        count = self._count(term.expression)
+        term.many = count > _ROWS_OF_TERM
+        term.rows = late if term.many or not count else self._rows(term.expression) + late
+        term.count = count + len(late)
         return term
 
     def _sums(self) -> dict[int, float]:
@@ -286,7 +316,7 @@ class _Search:
         sums: dict[int, float] = {}
         held = [term.expression for term in self._few if term.count]
         for term in self._few:
-            for rowid in term.rows:
+            for rowid in reversed(term.rows):  # of rows that are alike the newer comes first
                 sums[rowid] = sums.get(rowid, 0.0) + term.value
         for term in self._many:
             both = self._rows(f"({' OR '.join(held)}) AND {term.expression}") if held else []
@@ -312,5 +342,6 @@ def _quoted(term: str, *, beginning: bool = False) -> str:
     return f'"{text}"*' if beginning else f'"{text}"'
 
 
-def _expression(term: str) -> str:
+def expression(term: str) -> str:
+    """Return what FTS5 is asked for a wanted term, with every character quoted."""
     return _quoted(term[: -len(words.TAIL)], beginning=True) if term.endswith(words.TAIL) else _quoted(term)

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 TAIL: Final = "…"  # NFKC turns it into three dots, so no text can hold it
 LONGEST_TERM: Final = 64  # characters; longer words are cut, in index and query alike
-MOST_WANTED: Final = 256  # distinct terms of one query
+MOST_WANTED: Final = 128  # distinct terms of one query; of more the longest, which are the rarest
 
 _CONNECTORS: Final = "-_./'@:+#&=\\~%"
 _PARTS: Final = re.compile(r"[-_./'@:+#&=\\~%,]+")
 _SEGMENTS: Final = re.compile(r"[/@:+#&=\\~%]+")
 _LETTER_CASES: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^A-Z]+|[A-Z]+")
+_CAMEL: Final = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _COMMA_IN_NUMBER: Final = re.compile(r"(?<=\d),(?=\d)")
 _RUNS: Final = re.compile(f"([{PAIRED}]+)|([{TRIPLED}]+)|[^{PAIRED}{TRIPLED}]+")
@@ -46,7 +47,7 @@ _PAIRED: Final = re.compile(f"[{PAIRED}]")
 _TRIPLED: Final = re.compile(f"[{TRIPLED}]")
 _VARIATIONS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _MARKS: Final = frozenset({"Mn", "Mc", "Me"})
-_NUMBER_COMMA: Final = "\ue000"  # stands for a comma inside a number while the others become blanks
+_NUMBER_COMMA: Final = "\ufdd0"  # no character: stands for a comma inside a number while the others become blanks
 
 _LONGEST_LITERAL: Final = 16
 _SHORTEST_STEMMED: Final = 3
@@ -66,11 +67,24 @@ class _Chunks(dict[str, tuple[str, ...]]):
         return found
 
 
+class _Symbols(dict[int, str]):
+    """What becomes of each character before NFKC: a symbol stands alone."""
+
+    def __missing__(self, point: int) -> str:
+        char = chr(point)
+        placed = f" {char} " if _is_symbol(point, unicodedata.category(char)) else char
+        if len(self) < _MOST_KEPT:
+            self[point] = placed
+        return placed
+
+
 class _Places(dict[int, int | str | None]):
     """What becomes of each character: itself if it belongs to words, a blank, nothing, or a term of its own."""
 
     def __missing__(self, point: int) -> int | str | None:
-        self[point] = place = _place(point)
+        place = _place(point)
+        if len(self) < _MOST_KEPT:
+            self[point] = place
         return place
 
 
@@ -105,7 +119,10 @@ def query(text: str) -> Query:
         words += found
         if plain and plain not in stop:
             content += [term for term in found if term not in stop]
-    wanted = list(dict.fromkeys(content or words))[:MOST_WANTED]
+    wanted = list(dict.fromkeys(content or words))
+    if len(wanted) > MOST_WANTED:
+        kept = frozenset(sorted(wanted, key=len, reverse=True)[:MOST_WANTED])
+        wanted = [term for term in wanted if term in kept]
     weights = tuple(_weight(term, before) for before, term in zip(["", *wanted], wanted, strict=False))
     return Query(tuple(words), tuple(wanted), weights, complete=len(wanted) == len(set(words)))
 
@@ -159,11 +176,14 @@ def _place(point: int) -> int | str | None:
 def _place_by_category(point: int, category: str) -> int | str | None:
     if category == "Cf" or _VARIATIONS.match(chr(point)):
         return None  # joiners, soft hyphens, direction marks, choices of a glyph
-    if category[0] in "LNM" or category in {"Co", "Cn"}:  # not yet assigned: letters of tomorrow
+    if category[0] in "LNM":
         return point
-    if category[0] == "S" and point > 0x7F:  # noqa: PLR2004 - ASCII's symbols are punctuation of identifiers
-        return f" {chr(point)} "
-    return " "
+    return f" {chr(point)} " if _is_symbol(point, category) else " "
+
+
+def _is_symbol(point: int, category: str) -> bool:
+    """Tell whether a character is a term by itself; ASCII's symbols are punctuation of identifiers instead."""
+    return point > 0x7F and (category[0] == "S" or category in {"Co", "Cn"})  # noqa: PLR2004
 
 
 def _is_literal(text: str) -> bool:
@@ -222,11 +242,9 @@ def _wholes(core: str) -> Iterator[str]:
 def _part_terms(part: str) -> Iterator[str]:
     """Yield a word, and the words that capitals inside it begin."""
     yield from _one_word(part)
-    if part.isascii() and not (part.islower() or part.isupper() or part.istitle() or part.isdigit()):
-        inner = _LETTER_CASES.findall(part)
-        if len(inner) > 1:
-            for word in inner:
-                yield from _one_word(word)
+    if part.isascii() and _CAMEL.search(part):
+        for word in _LETTER_CASES.findall(part):
+            yield from _one_word(word)
 
 
 def _one_word(word: str) -> Iterator[str]:
@@ -284,4 +302,5 @@ def _weight(term: str, before: str) -> float:
 
 _STROKES: Final = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ŧ": "t"})
 _CHUNKS: Final = _Chunks()
+_SYMBOLS_OFF: Final = _Symbols()
 _PLACES: Final = _Places({ord(_NUMBER_COMMA): ord(_NUMBER_COMMA)})

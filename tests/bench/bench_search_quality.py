@@ -15,14 +15,18 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 from memory_magic.store import ranking, search_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_benchmark.fixture import BenchmarkFixture
 
 GOALS = {"hit@1": 0.77, "R@10": 0.73, "en": 0.93, "zh": 0.925, "hi": 0.905, "th": 0.935}
 NOTES = (
@@ -31,8 +35,7 @@ NOTES = (
 )
 ADVERSARIAL = 5
 
-Search = Callable[[str, int], list[int]]
-Maker = Callable[[Sequence[str]], Search]
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(600)]
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,15 @@ class Question:
     text: str
     category: int
     wanted: frozenset[int]
+
+
+@pytest.fixture(scope="module")
+def table(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """Give a list for rows that is printed when all is measured."""
+    rows = [" | ".join(["what", "questions", "reach", "ours", *RIVALS])]
+    yield rows
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        print("\n" + "\n".join(rows))
 
 
 def bench_data() -> Path:
@@ -58,7 +70,7 @@ def needed(name: str) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def dialogues(*, by_session: bool) -> list[tuple[list[str], list[Question]]]:
+def dialogues(*, by_session: bool) -> Sets:
     """Return the notes of each LoCoMo dialogue, one a session or one a turn, and the questions that have evidence."""
     return [_dialogue(sample, by_session=by_session) for sample in needed("locomo_dev.json")]
 
@@ -81,7 +93,7 @@ def _dialogue(sample: Any, *, by_session: bool) -> tuple[list[str], list[Questio
     return notes, questions
 
 
-def paragraphs(language: str) -> list[tuple[list[str], list[Question]]]:
+def paragraphs(language: str) -> Sets:
     """Return the paragraphs of XQuAD in a language with their questions, as one scope."""
     notes: list[str] = []
     questions = []
@@ -90,6 +102,12 @@ def paragraphs(language: str) -> list[tuple[list[str], list[Question]]]:
             questions += [Question(one["question"], 0, frozenset({len(notes)})) for one in paragraph["qas"]]
             notes.append(paragraph["context"])
     return [(notes, questions)]
+
+
+Search: TypeAlias = "Callable[[str, int], list[int]]"
+Maker: TypeAlias = "Callable[[Sequence[str]], Search]"
+Sets: TypeAlias = "list[tuple[list[str], list[Question]]]"
+Measure: TypeAlias = "Callable[[Maker, Sets], tuple[float, float]]"
 
 
 # -- the searches that are compared ----------------------------------------------------------------------------
@@ -155,12 +173,12 @@ RIVALS: dict[str, Maker] = {"unicode61 AND": codewhale, "rank_bm25": rank_bm25, 
 # -- measures --------------------------------------------------------------------------------------------------
 
 
-def first_hits(make: Maker, sets: list[tuple[list[str], list[Question]]]) -> tuple[float, float]:
+def first_hits(make: Maker, sets: Sets) -> tuple[float, float]:
     """Return the share of questions whose first result answers them, and the mean seconds of a search."""
     return _mean(make, sets, 1, lambda found, question: float(bool(found) and found[0] in question.wanted))
 
 
-def recall(make: Maker, sets: list[tuple[list[str], list[Question]]]) -> tuple[float, float]:
+def recall(make: Maker, sets: Sets) -> tuple[float, float]:
     """Return the mean share of the evidence among ten results, and the mean seconds of a search."""
     asked = [(notes, [one for one in questions if one.category != ADVERSARIAL]) for notes, questions in sets]
     return _mean(make, asked, 10, lambda found, question: len(question.wanted & set(found)) / len(question.wanted))
@@ -168,7 +186,7 @@ def recall(make: Maker, sets: list[tuple[list[str], list[Question]]]) -> tuple[f
 
 def _mean(
     make: Maker,
-    sets: list[tuple[list[str], list[Question]]],
+    sets: Sets,
     limit: int,
     measure: Callable[[list[int], Question], float],
 ) -> tuple[float, float]:
@@ -183,38 +201,37 @@ def _mean(
     return sum(values) / len(values), seconds / len(values)
 
 
-def compare(
-    name: str,
-    measure: Callable[[Maker, list[tuple[list[str], list[Question]]]], tuple[float, float]],
-    sets: list[tuple[list[str], list[Question]]],
-) -> float:
-    """Print our figure beside its goal and the rivals', and return it."""
-    questions = sum(len(questions) for _, questions in sets)
-    value, seconds = measure(ours, sets)
-    print(f"\n{name:6} n={questions:5}  ours {value:.4f} (goal {GOALS[name]}) {seconds * 1e3:6.2f} ms", end="")
-    for rival, make in RIVALS.items():
+def compare(name: str, measure: Measure, sets: Sets, table: list[str], benchmark: BenchmarkFixture) -> float:
+    """Return our figure, and put it beside its goal and the rivals' into the table; times are means of a search."""
+    kept: list[tuple[float, float]] = []
+    benchmark.pedantic(lambda: kept.append(measure(ours, sets)), rounds=1)  # type: ignore[no-untyped-call]
+    value, seconds = kept[0]
+    cells = [f"{value:.4f} in {seconds * 1e3:.2f} ms"]
+    for make in RIVALS.values():
         try:
             its, seconds = measure(make, sets)
         except ImportError:
+            cells.append("not installed")
             continue
-        print(f"  | {rival} {its:.4f} {seconds * 1e3:.2f} ms", end="")
+        cells.append(f"{its:.4f} in {seconds * 1e3:.2f} ms")
+    benchmark.extra_info[name] = value
+    questions = sum(len(asked) for _, asked in sets)
+    table.append(" | ".join([name, str(questions), f"{GOALS[name]}", *cells]))
     return value
 
 
-@pytest.mark.bench
-def test_first_session_answers_the_question() -> None:
+def test_first_session_answers_the_question(table: list[str], benchmark: BenchmarkFixture) -> None:
     """The first of the sessions found is one with evidence for 0.77 of LoCoMo's questions."""
-    assert compare("hit@1", first_hits, dialogues(by_session=True)) >= GOALS["hit@1"]
+    value = compare("hit@1", first_hits, dialogues(by_session=True), table, benchmark)
+    assert value >= GOALS["hit@1"]
 
 
-@pytest.mark.bench
-def test_ten_turns_hold_the_evidence() -> None:
+def test_ten_turns_hold_the_evidence(table: list[str], benchmark: BenchmarkFixture) -> None:
     """Ten turns hold 0.73 of the evidence on average over LoCoMo's questions without the adversarial ones."""
-    assert compare("R@10", recall, dialogues(by_session=False)) >= GOALS["R@10"]
+    assert compare("R@10", recall, dialogues(by_session=False), table, benchmark) >= GOALS["R@10"]
 
 
-@pytest.mark.bench
 @pytest.mark.parametrize("language", ["en", "zh", "hi", "th"])
-def test_first_paragraph_answers_the_question(language: str) -> None:
+def test_first_paragraph_answers_the_question(language: str, table: list[str], benchmark: BenchmarkFixture) -> None:
     """A question's own paragraph comes first among the 240 of XQuAD, in scripts with and without words."""
-    assert compare(language, first_hits, paragraphs(language)) >= GOALS[language]
+    assert compare(language, first_hits, paragraphs(language), table, benchmark) >= GOALS[language]
