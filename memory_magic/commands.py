@@ -15,7 +15,7 @@ from memory_magic import commands_history_rows as past
 from memory_magic import commands_notes as notes
 from memory_magic import commands_purge as purge
 from memory_magic import commands_store as store
-from memory_magic.commands_base import COMMON, Argument, Command, arg
+from memory_magic.commands_base import A_NOTE, COMMON, TARGETS, WHY, YES, Argument, Command, arg, positive
 from memory_magic.commands_words import is_option, split_text, split_words
 from memory_magic.errors import MemoryMagicError, UsageError
 
@@ -25,30 +25,9 @@ if TYPE_CHECKING:
 
     from memory_magic.commands_base import Context, Outcome
 
-_TARGET = arg(
-    "target", metavar="ID|TEXT", completes="note", help="a note's id (6 letters are enough) or its exact text"
-)
-_TARGETS = arg(
-    "target",
-    metavar="ID|TEXT",
-    nargs="+",
-    completes="note",
-    help="a note's id (6 letters are enough) or its exact text",
-)
-_WHY = arg("--evidence", metavar="WHY", required=True, help="why: what was said, seen or decided (kept in the journal)")
-_YES = arg("-y", "--yes", action="store_true", help="answer every question with yes")
+_TARGET = arg("target", metavar="ID|TEXT", completes="note", help=A_NOTE)
 _FORGET = "Nothing is lost: the journal keeps what was there"
 
-
-def _positive(word: str) -> int:
-    """Return a whole number of at least 1 (argparse makes the ValueError a usage error)."""
-    number = int(word)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-_positive.__name__ = "number"
 
 _PRESENT: Final[tuple[Command, ...]] = (
     Command(
@@ -68,23 +47,23 @@ _PRESENT: Final[tuple[Command, ...]] = (
         "Find notes by their words",
         notes.search,
         (
-            arg("-n", "--limit", type=_positive, metavar="N", help="how many at most (default: search_limit, 8)"),
+            arg("-n", "--limit", type=positive, metavar="N", help="how many at most (default: search_limit, 8)"),
             arg("--explain", action="store_true", help="say how the query was read"),
             arg("query", nargs="+", metavar="QUERY", help="words; a note must hold every one"),
         ),
         text="query",
     ),
-    Command("get", "Show one note and where it came from", notes.get, (_TARGETS,)),
+    Command("get", "Show one note and where it came from", notes.get, (TARGETS,)),
     Command(
         "revise",
         "Replace a note's text",
         notes.revise,
-        (_TARGET, arg("new", nargs="+", metavar="NEW", help="the new text"), _WHY),
+        (_TARGET, arg("new", nargs="+", metavar="NEW", help="the new text"), WHY),
         _FORGET,
     ),
-    Command("retire", "Take a note out of use", notes.retire, (_TARGET, _WHY), _FORGET),
-    Command("pin", "Put a note first in every block", notes.pin, (_TARGETS,)),
-    Command("unpin", "Let a note take its place by age again", notes.unpin, (_TARGETS,)),
+    Command("retire", "Take a note out of use", notes.retire, (_TARGET, WHY), _FORGET),
+    Command("pin", "Put a note first in every block", notes.pin, (TARGETS,)),
+    Command("unpin", "Let a note take its place by age again", notes.unpin, (TARGETS,)),
     Command(
         "view",
         "Show what an assistant would be told, and what is left out",
@@ -100,7 +79,7 @@ _PRESENT: Final[tuple[Command, ...]] = (
         "init",
         "Make this directory a workspace of its own",
         store.init,
-        (_YES, arg("label", nargs="*", metavar="NAME", help="its name (default: the directory's)")),
+        (YES, arg("label", nargs="*", metavar="NAME", help="its name (default: the directory's)")),
         "Writes .memory-magic.toml with the name and a random id.",
         scoped=False,
     ),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from memory_magic.errors import MemoryMagicError, StoreAccessError, UsageError
 
@@ -50,6 +50,24 @@ class Argument:
 def arg(*flags: str, completes: str = "", **options: Any) -> Argument:
     """Write an Argument as one writes `add_argument`."""
     return Argument(flags, options, completes)
+
+
+def positive(word: str) -> int:
+    """Return a whole number of at least 1 (argparse makes the ValueError a usage error)."""
+    number = int(word)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+positive.__name__ = "number"  # argparse names it when the word does not fit
+
+A_NOTE: Final = "a note's id (6 letters are enough) or its exact text"
+TARGETS: Final = arg("target", metavar="ID|TEXT", nargs="+", completes="note", help=A_NOTE)
+WHY: Final = arg(
+    "--evidence", metavar="WHY", required=True, help="why: what was said, seen or decided (kept in the journal)"
+)
+YES: Final = arg("-y", "--yes", action="store_true", help="answer every question with yes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ need. Their rows of the table of commands are in `commands_history_rows`, their 
 from __future__ import annotations
 
 import re
+import unicodedata
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -118,15 +119,19 @@ def journal(context: Context, args: Namespace) -> Outcome:
     return Outcome("journal", data, everything.extra | {"limit": asked or None}, everything.status)
 
 
+def _fold(text: str) -> str:
+    """Return *text* as --by and --grep compare it."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
 def _chosen(context: Context, records: list[dict[str, Any]], args: Namespace) -> list[dict[str, Any]]:
     """Return the records that fit all options."""
     from memory_magic.store.history import read_moment
     from memory_magic.store.journal import utc_now
-    from memory_magic.store.matching import fold
 
     since = read_moment(args.since, utc_now()) if args.since else ""
     actions = {word for words in args.action or [] for word in words.split(",")}
-    by, sought = fold(args.by or ""), fold(args.grep or "")
+    by, sought = _fold(args.by or ""), _fold(args.grep or "")
     undone = set()
     if _UNDO in actions:
         from memory_magic.store.history import undoes
@@ -140,8 +145,8 @@ def _chosen(context: Context, records: list[dict[str, Any]], args: Namespace) ->
         return (
             reached
             and acted
-            and by in fold(record["by"] or "")
-            and (not sought or any(sought in fold(text) for text in texts if text))
+            and by in _fold(record["by"] or "")
+            and (not sought or any(sought in _fold(text) for text in texts if text))
         )
 
     return [record for record in records if fits(record)]

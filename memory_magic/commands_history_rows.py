@@ -8,26 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from memory_magic import commands_history as past
-from memory_magic.commands_base import Command, arg
+from memory_magic.commands_base import A_NOTE, TARGETS, WHY, YES, Command, arg, positive
 
-_NOTE: Final = "a note's id (6 letters are enough) or its exact text"
-_TARGETS = arg("target", metavar="ID|TEXT", nargs="+", completes="note", help=_NOTE)
-_PAST = arg("target", metavar="ID|TEXT", nargs="+", completes="note", help=f"{_NOTE}, also of one long gone")
+_PAST = arg("target", metavar="ID|TEXT", nargs="+", completes="note", help=f"{A_NOTE}, also of one long gone")
 _MAY_SAY_WHY = arg("--evidence", metavar="WHY", help="why (kept in the journal)")
-_WHY = arg("--evidence", metavar="WHY", required=True, help="why (kept in the journal)")
-_YES = arg("-y", "--yes", action="store_true", help="answer every question with yes")
 _WHEN = "2026-11-30, 2026-11-30T18:35 (UTC), 3d (three days ago) or #412 (a record)"
 
-
-def _positive(word: str) -> int:
-    """Return a whole number of at least 1."""
-    number = int(word)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-_positive.__name__ = "number"
 
 ROWS: Final[tuple[Command, ...]] = (
     Command(
@@ -54,7 +40,7 @@ ROWS: Final[tuple[Command, ...]] = (
         "Move a note to another scope",
         past.promote,
         (
-            _TARGETS,
+            TARGETS,
             arg("--to", metavar="SCOPE", required=True, completes="scope",
                 help="where it goes: global, workspace, or a scope's id"),
             _MAY_SAY_WHY,
@@ -65,16 +51,16 @@ ROWS: Final[tuple[Command, ...]] = (
         "approve",
         "Stand by a note that was marked as suspicious",
         past.approve,
-        (_TARGETS, _MAY_SAY_WHY),
+        (TARGETS, _MAY_SAY_WHY),
         "An approval is of one text: a changed note needs a new one. undo withdraws it.",
     ),
-    Command("reject", "Take out a note that nobody should be told", past.reject, (_TARGETS, _WHY)),
+    Command("reject", "Take out a note that nobody should be told", past.reject, (TARGETS, WHY)),
     Command(
         "journal",
         "Show who changed what, when and why",
         past.journal,
         (
-            arg("-n", "--limit", type=_positive, metavar="N", help="only the last N records"),
+            arg("-n", "--limit", type=positive, metavar="N", help="only the last N records"),
             arg("--since", metavar="WHEN", help=f"from then on: {_WHEN}"),
             arg("--action", action="append", metavar="ACTION", help="only remember, revise, undo … (may repeat)"),
             arg("--by", metavar="WHO", help="only what an author with this in the name did"),
@@ -97,7 +83,7 @@ ROWS: Final[tuple[Command, ...]] = (
             arg("--history", action="store_true", help="the whole journal, too"),
             arg("--markdown", action="store_true", help="Markdown for reading, instead of JSON Lines"),
             arg("--bundle", metavar="FILE", completes="path", help="one HTML page for an auditor, with a check inside"),
-            _YES,
+            YES,
         ),
         "JSON Lines come back byte for byte by import; --history into an empty store.",
     ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_magic.commands_base import Command, Outcome, arg
+from memory_magic.commands_base import YES, Command, Outcome, arg
 from memory_magic.commands_notes import ALL_SCOPES, labels, redacted
 from memory_magic.commands_table import clip, count, one_line, plain, scope_name, table
 from memory_magic.errors import UsageError
@@ -260,7 +260,7 @@ ROWS: Final = (
             arg("--forbid", action="store_true", help="with --text: no text that contains it may come in again"),
             arg("--no-tombstone", action="store_true", help="keep no trace at all; the text may come back by itself"),
             arg("--delete-copies", action="store_true", help="delete copies by editors and sync tools in the store"),
-            arg("-y", "--yes", action="store_true", help="answer every question with yes"),
+            YES,
         ),
         "--scope alone purges that whole scope. Lists everything first and asks. Retire keeps a note's history; "
         "purge destroys it and cannot be undone.",

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from memory_magic.store.reading import Reader
     from memory_magic.store.records import JournalRecord, Note
     from memory_magic.store.store import Store
-    from memory_magic.store.targets import Targets
     from memory_magic.store.writing import Outcome, Writer
 
 
@@ -65,11 +64,6 @@ class Access:
     def writer(self) -> Writer:
         """Return the write path; only where the store is writable (`require_writable`)."""
         return self.store._writer
-
-    @property
-    def targets(self) -> Targets:
-        """Return the look-ups of live notes."""
-        return self.store._targets
 
     def now(self) -> dt.datetime:
         """Return the present moment by the store's clock."""

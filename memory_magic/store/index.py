@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 from memory_magic.store import files, search_table
 from memory_magic.store.note import SEPARATOR, Place
-from memory_magic.store.ranking import packed
+from memory_magic.store.ranking import nearest, packed
 from memory_magic.store.records import Hit, Note
-from memory_magic.store.replay import Known
+from memory_magic.store.replay import STAYING, Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -115,7 +115,7 @@ class Row:
 
     def terms(self) -> str:
         """Return the search terms of the note and of the nearest heading."""
-        return packed(self.text, self.section[-1] if self.section else "")
+        return packed(self.text, nearest(self.section))
 
 
 class Index:
@@ -410,7 +410,7 @@ class Index:
         marks = ", ".join("?" * len(scopes))
         sql = (
             f"SELECT n, new_id FROM journal WHERE id >= ? AND id < ? AND n > ? AND scope IN ({marks})"  # noqa: S608  (marks only)
-            " AND action NOT IN ('pin', 'unpin', 'cancel') ORDER BY n DESC LIMIT 1"
+            f" AND action NOT IN {STAYING} ORDER BY n DESC LIMIT 1"
         )
         with _damage_told_apart():
             row = self.connection.execute(sql, (prefix, f"{prefix}\x7f", after, *scopes)).fetchone()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from memory_magic.store import files
 from memory_magic.store.history import Link
 from memory_magic.store.index import DamagedIndexError
+from memory_magic.store.replay import STAYING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,8 +84,7 @@ class IndexLookup:
     def step(self, one: str, after: int) -> tuple[int, str | None] | None:
         """Return number and right side of the last change after *after* with exactly this id on its left."""
         sql = (
-            "SELECT n, new_id FROM journal WHERE id = ? AND n > ?"
-            " AND action NOT IN ('pin', 'unpin', 'cancel', 'approve') ORDER BY n DESC LIMIT 1"
+            f"SELECT n, new_id FROM journal WHERE id = ? AND n > ? AND action NOT IN {STAYING} ORDER BY n DESC LIMIT 1"
         )
         row = self._connection.execute(sql, (one, after)).fetchone()
         return None if row is None else (row[0], row[1])
@@ -113,7 +113,7 @@ class ScanLookup:
         link = Link(record.offset, record.length, record.n, record.id, record.new_id)
         for one in {link.id, link.new_id} - {None}:
             self._links.setdefault(one or "", []).append(link)
-        if record.id and record.action not in {"pin", "unpin", "cancel", "approve"}:
+        if record.id and record.action not in STAYING:
             self._steps.setdefault(record.id, []).append((record.n, record.new_id))
         self._numbers.setdefault(record.n, []).append(link)
         self._times.append((record.offset, record.time))

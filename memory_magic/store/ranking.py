@@ -140,6 +140,11 @@ def packed(text: str, heading: str = "") -> str:
     return f"{own}{SEPARATOR}{_join(words.terms(heading))}" if heading else own
 
 
+def nearest(section: Sequence[str]) -> str:
+    """Return the heading right above a note, or nothing."""
+    return section[-1] if section else ""
+
+
 def length_of(terms: str) -> int:
     """Return the number of a note's own terms."""
     own = terms.partition(SEPARATOR)[0]

@@ -16,18 +16,20 @@ from memory_magic.errors import FileStateError, MemoryMagicError, StoreAccessErr
 from memory_magic.store import files
 from memory_magic.store.bench import document_of, now_ns, resolved, rows_of
 from memory_magic.store.door import LockLostError
-from memory_magic.store.index import DamagedIndexError, Index, Row, Source
+from memory_magic.store.index import DamagedIndexError
 from memory_magic.store.purge.screen import screened
-from memory_magic.store.records import Note
+from memory_magic.store.ranking import Scanned, nearest, packed, scan
+from memory_magic.store.records import Hit, Note
 from memory_magic.store.replay import replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from memory_magic.store.index import Index
     from memory_magic.store.indexes import Indexes
     from memory_magic.store.journal import Journal
-    from memory_magic.store.records import Hit, Scope
+    from memory_magic.store.records import Scope
     from memory_magic.store.replay import Known, State
     from memory_magic.store.writing import Writer
 
@@ -73,24 +75,20 @@ class Reader:
         return files.stat_file(resolved(scope.memory_file)).size > 0
 
     def _searched_files(self, query: str, scopes: Sequence[Scope], limit: int) -> tuple[list[Hit], str]:
-        """Search the files themselves, by the same terms and the same order, in an index of this moment."""
-        index = Index(None)
-        found = False
-        with index.transaction():
-            for scope in scopes:
-                notes = self.notes(scope)
-                found = found or bool(notes)
-                source = Source(
-                    scope.id,
-                    "",
-                    files.Signature(),
-                    "",
-                    document_of(scope, "", files.Content(None, files.Signature())).place,
-                )
-                index.put(source, [row_of(note) for note in notes])
-        hits = index.search(query, scopes, limit)
-        index.close()
-        return hits, "the index is not level with the files, so the files were read" if found else ""
+        """Search the files themselves: the same terms in the same order, without an index."""
+        notes = [note for scope in scopes for note in sorted(self.notes(scope), key=lambda one: one.line)]
+        scanned = [
+            Scanned(
+                key,
+                packed(note.text, nearest(note.section)),
+                (note.scope, *note.section),
+                note.pinned,
+                (note.n, note.line),
+            )
+            for key, note in enumerate(notes)
+        ]
+        hits = [Hit(notes[one.key], one.score, one.tier, one.terms) for one in scan(query, scanned, limit)]
+        return hits, "the index is not level with the files, so the files were read" if notes else ""
 
     def indexed(self, scope: Scope, limit: int) -> list[Note]:
         """Return the first notes of a scope as the index has them, else as the file has them."""
@@ -176,9 +174,3 @@ class Reader:
         except MemoryMagicError:
             return {}  # an unreadable journal: reads still work, without dates
         return self._state[1].get(scope, {})
-
-
-def row_of(note: Note) -> Row:
-    """Return a note as the index would hold it."""
-    details = (note.pinned, note.kind, note.section, note.n, note.created or "", note.by or "")
-    return Row(note.id, note.text, note.line, *details)

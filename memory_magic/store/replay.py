@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MOST_DIGITS: Final = 18  # what fits SQLite's numbers
 ADDING: Final = frozenset({"remember", "restore", "import"})
+# after these a note is still the note of its id
+STAYING: Final = ("pin", "unpin", "cancel", "approve")
 TAKING: Final = frozenset({"retire", "prune", "reject"})
 
 

@@ -14,6 +14,7 @@ from memory_magic.errors import AmbiguousNoteError, NoSuchNoteError, UsageError
 from memory_magic.store import gate
 from memory_magic.store.ids import normalise, note_id, read_prefix
 from memory_magic.store.index import DamagedIndexError
+from memory_magic.store.replay import STAYING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,7 @@ class Targets:
         last = None
         for record in self._reader.journal.records():
             if record.n > after and record.scope in scopes and (record.id or "").startswith(prefix):
-                last = record if record.action not in {"pin", "unpin", "cancel"} else last
+                last = record if record.action not in STAYING else last
         return None if last is None else (last.n, last.new_id)
 
     def _several(self, target: str, found: list[Note]) -> AmbiguousNoteError:

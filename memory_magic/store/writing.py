@@ -32,6 +32,7 @@ from memory_magic.store.index import DamagedIndexError, Row, Source
 from memory_magic.store.note import SEPARATOR, encode
 from memory_magic.store.observe import differences
 from memory_magic.store.operations import Append
+from memory_magic.store.purge import intent
 from memory_magic.store.purge.screen import require_allowed
 from memory_magic.store.recovery import recover
 
@@ -92,8 +93,7 @@ class Writer:
 
     def _finish_purge(self, bench: Bench) -> None:
         """Finish a purge that was interrupted, and let both copies of the tombstones agree."""
-        files.remove(f"{self.root}/..purge.json.0.tmp")  # a plan that was never whole
-        if files.stat_file(f"{self.root}/.purge.json").size or bench.index.purges():
+        if intent.is_pending(self.root) or bench.index.purges():
             from memory_magic.store.purge.recover import settle
 
             settle(bench, self.root)

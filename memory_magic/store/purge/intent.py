@@ -77,6 +77,13 @@ def write(root: Path, intent: Intent) -> None:
     files.sync_directory(str(root))
 
 
+def is_pending(root: Path) -> bool:
+    """Tell whether a purge was interrupted; the temp file of a plan that was never whole is removed."""
+    if files.stat_file(f"{root}/{TEMP_NAME}").inode:
+        files.remove(f"{root}/{TEMP_NAME}")
+    return exists(root)
+
+
 def exists(root: Path) -> bool:
     """Tell whether there is a plan file."""
     return files.stat_file(f"{root}/{FILE_NAME}").size > 0

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 SHORT: Final = 8
 """Characters from which a text is found inside other texts (store_rules 10)."""
@@ -273,8 +273,3 @@ def _has_borders(char: str) -> bool:
 def texts_of(values: Iterable[str]) -> tuple[str, ...]:
     """Return *values* without those that fold to nothing or to the same."""
     return tuple({fold(value): value for value in values if fold(value)}.values())
-
-
-def holds_any(needles: Needles, values: Collection[str]) -> bool:
-    """Tell whether one of *values* holds a needle."""
-    return any(needles.is_held_by(value) for value in values)
