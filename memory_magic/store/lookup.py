@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _END: Final = re.compile(
     rb"  - n: ([0-9]{1,18}), prev: [0-9a-f]{16}(?:, salt: [0-9a-f]{32})?, chain: ([0-9a-f]{64})\s*$"
 )
+_STEP: Final = (
+    f"SELECT n, new_id FROM journal WHERE id = ? AND n > ? AND action NOT IN {STAYING} ORDER BY n DESC LIMIT 1"  # noqa: S608
+)
 _COLUMNS: Final = "SELECT at, length, n, id, new_id FROM journal "
 _EITHER_SIDE: Final = f"WHERE id = ?1 UNION ALL {_COLUMNS}WHERE new_id = ?1"
 _MOST: Final = 64  # ids that one beginning may stand for: more are ambiguous anyway
@@ -83,10 +86,7 @@ class IndexLookup:
 
     def step(self, one: str, after: int) -> tuple[int, str | None] | None:
         """Return number and right side of the last change after *after* with exactly this id on its left."""
-        sql = (
-            f"SELECT n, new_id FROM journal WHERE id = ? AND n > ? AND action NOT IN {STAYING} ORDER BY n DESC LIMIT 1"
-        )
-        row = self._connection.execute(sql, (one, after)).fetchone()
+        row = self._connection.execute(_STEP, (one, after)).fetchone()
         return None if row is None else (row[0], row[1])
 
     def end_of(self, moment: int | str) -> int:
