@@ -118,7 +118,7 @@ def _check_cells(shell: dict[str, Any]) -> None:
         ['don\'t use "tabs" $HOME {x}', "ipython (execution 2)"],
     ]
     assert "Remembered in global: Is it Tuesday?" in shell["question"]["out"]
-    assert "has every word of: tabs?" in shell["search"]["out"]
+    assert "1 note for tabs?" in shell["search"]["out"]
     assert [hit["text"] for hit in shell["found"]] == ["Is it Tuesday?"]
     assert "<table" in shell["html"]
     assert "not sent: memory is off" in shell["view"]["out"]
