@@ -17,13 +17,14 @@ Unknown types, unreadable lines and outputs without a call are counted in `Sessi
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from memory_magic.errors import SessionFormatError
+from memory_magic.sessions import inserted
+from memory_magic.sessions.fields import decoded, first_text, moment, output_text, provider_host, texts
 from memory_magic.sessions.jsonl import MALFORMED, UNKNOWN, Lines
 from memory_magic.sessions.records import (
     ASSISTANT,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     import os
     from collections import Counter
     from collections.abc import Callable
+    from datetime import datetime
 
 SOURCE = "codex"
 ORPHAN = "output without a call"
@@ -94,15 +96,10 @@ _SKILL = re.compile(r"<(skill|user_instructions)>.*</\1>", re.DOTALL | re.IGNORE
 _AGENTS_HEADING = "# agents.md instructions"
 _AGENTS_END = "</instructions>"
 
-_EXTENSION_TEXT = re.compile(
-    r"\s*(?:<memory>.*?</memory>"
-    r"|System note: When creating or editing Jupyter notebooks.*?(?:\n[ \t]*\n|\Z)"
-    r"|Additional context: Current directory open in Jupyter is:[^\n]*(?:\n|\Z))",
-    re.DOTALL,
-)
+_HEAD_LINES = 4
+_HEAD_LIMIT = 2_000_000  # bytes: the first line carries the vendor's instructions
 
 _INTERACTIVE = frozenset({"atlas", "chatgpt", "cli", "vscode"})
-_PROVIDER_HOSTS = {"openai": "api.openai.com", "ollama": "localhost", "lmstudio": "localhost", "oss": "localhost"}
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -199,6 +196,20 @@ def read(path: str | os.PathLike[str]) -> Session:
     return reading.session(file)
 
 
+def cwd_of(file: Path) -> str | None:
+    """Return the directory that a rollout names at its head, reading no further; None when it names none there."""
+    lines = Lines(file, msgspec.json.Decoder(_Line), _HEAD_LIMIT)
+    try:
+        for number, line in lines:
+            if line.type == "session_meta":
+                return first_text(msgspec.json.decode(line.payload, type=_Meta).cwd)
+            if number >= _HEAD_LINES:
+                break
+    except (OSError, msgspec.MsgspecError, RecursionError):  # the reader will say what is wrong with it
+        pass
+    return None
+
+
 class _Reading:
     """The state of one pass over a rollout."""
 
@@ -264,23 +275,23 @@ class _Reading:
         """Take a message, a call or an output; pass over what the model alone needed."""
         item = self._item_decoder.decode(line.payload)
         if item.type == "message":
-            self._message(number, item, _moment(line.timestamp))
+            self._message(number, item, moment(line.timestamp))
         elif item.type in _CALLS:
             self._call(number, item)
         elif item.type in _OUTPUTS:
             self._output(item)
         elif item.type == "agent_message":
-            self._add_context("agent_message", "\n".join(_texts(item.content)), number)
+            self._add_context("agent_message", "\n".join(texts(item.content)), number)
         elif item.type not in _ITEMS_DROPPED:
             self.skipped[UNKNOWN] += 1
 
     def _message(self, number: int, item: _Item, time: datetime | None) -> None:
         """Turn a message into a turn, unless nothing of it is the speaker's."""
         if item.role == ASSISTANT:
-            text = "\n".join(_texts(item.content))
+            text = "\n".join(texts(item.content))
             origin = ASSISTANT_ORIGIN
         elif item.role == USER:
-            text = "\n".join(filter(None, (self._human_part(part, number) for part in _texts(item.content))))
+            text = "\n".join(filter(None, (self._human_part(part, number) for part in texts(item.content))))
             origin = HUMAN_ORIGIN
         else:
             return
@@ -303,11 +314,9 @@ class _Reading:
 
     def _without_extension_text(self, text: str) -> str:
         """Cut what an extension put before the person's words."""
-        rest = text
-        while found := _EXTENSION_TEXT.match(rest):
-            self.extended = True
-            rest = rest[found.end() :]
-        return rest if rest is text else rest.lstrip()
+        own, was_cut = inserted.cut(text)
+        self.extended = self.extended or was_cut
+        return own
 
     def _add_context(self, kind: str, text: str, number: int) -> None:
         """Note a text of the program at the present place."""
@@ -337,7 +346,7 @@ class _Reading:
             self.skipped[ORPHAN] += 1
             return
         call = waiting.pop()
-        call.output = _output_text(item.tools if item.output is None else item.output)
+        call.output = output_text(item.tools if item.output is None else item.output)
         if isinstance(item.status, str):
             call.stated = item.status
 
@@ -345,16 +354,16 @@ class _Reading:
         """Return what was read; a rollout without `session_meta` has no cwd, and so no scope."""
         meta = self.meta or _Meta()
         spoken = [turn.time for turn in self.turns if turn.time is not None]
-        started = _moment(meta.timestamp) or (spoken[0] if spoken else None)
+        started = moment(meta.timestamp) or (spoken[0] if spoken else None)
         return Session(
-            id=_first_text(meta.id, meta.session_id) or path.stem.removeprefix("rollout-"),
+            id=first_text(meta.id, meta.session_id) or path.stem.removeprefix("rollout-"),
             source=SOURCE,
             path=str(path),
-            cwd=_first_text(meta.cwd),
+            cwd=first_text(meta.cwd),
             started=started,
             updated=spoken[-1] if spoken else started,
             interactive=self._is_interactive(meta),
-            origin_host=_PROVIDER_HOSTS.get(meta.model_provider) if isinstance(meta.model_provider, str) else None,
+            origin_host=provider_host(meta.model_provider),
             turns=tuple(self.turns),
             calls=tuple(call.finished() for call in self.calls),
             context=tuple(self.context),
@@ -370,48 +379,9 @@ class _Reading:
         return isinstance(meta.source, str) and meta.source in _INTERACTIVE
 
 
-def _texts(content: object) -> list[str]:
-    """Return the texts of a message's content parts, in order."""
-    if isinstance(content, str):
-        return [content]
-    if not isinstance(content, list):
-        return []
-    return [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
-
-
-def _output_text(output: object) -> str:
-    """Return an output as text: a string as it is, parts joined by line feeds, anything else as JSON."""
-    if output is None or isinstance(output, str):
-        return output or ""
-    if isinstance(output, dict) and "content" in output:  # before 0.100: {"content": …, "success": …}
-        return _output_text(output["content"])
-    if isinstance(output, list) and any(isinstance(part, dict) and "text" in part for part in output):
-        return "\n".join(_texts(output))
-    return msgspec.json.encode(output).decode()
-
-
 def _arguments(item: _Item) -> object:
     """Return a call's arguments, decoded where they are a JSON text."""
     given = next((value for value in (item.arguments, item.input, item.action) if value is not None), None)
     if item.type != "function_call" or not isinstance(given, str):
         return given
-    try:
-        return msgspec.json.decode(given)
-    except (msgspec.MsgspecError, RecursionError):  # the model wrote no JSON: its words are the arguments
-        return given
-
-
-def _first_text(*values: object) -> str | None:
-    """Return the first value that is a text with something in it."""
-    return next((value for value in values if isinstance(value, str) and value), None)
-
-
-def _moment(stamp: object) -> datetime | None:
-    """Return an RFC 3339 time in UTC, None for anything else."""
-    if not isinstance(stamp, str):
-        return None
-    try:
-        time = datetime.fromisoformat(stamp)
-        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):  # no time, or one at the edge of the calendar
-        return None
+    return decoded(given)

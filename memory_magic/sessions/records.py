@@ -2,7 +2,8 @@
 
 A session is three lists. *Turns* are what the person and the assistant said to each other. *Calls* are what the
 assistant had its tools do. *Context* is what the assistant's program put before the model in the person's name
-(environment, notices of sub-agents): no turn, but part of what stage one reads. `ordered` weaves the three back into
+(environment, notices of sub-agents), and the code, prose and outputs of cells in which nobody talks to an assistant:
+no turn, but part of what stage one reads. `ordered` weaves the three back into
 the order in which they happened; `Call.place`, `Context.place` and `Context.calls_before` exist for it alone.
 
 Nothing here opens a file, and only the standard library is imported.
@@ -26,6 +27,14 @@ FILE_ORIGIN = "file"
 
 NO_OUTPUT = "no output"
 COMPLETED = "completed"
+FAILED = "failed"
+
+# kinds of context that readers of notebooks and histories share
+CODE = "code"
+MARKDOWN = "markdown"
+CELL_OUTPUT = "cell_output"
+INTERRUPTED = "interrupted"
+ERROR_NOTICE = "error_notice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Text that a program, not a person, put into the conversation: *kind* names its wrapper."""
+    """Text that nobody said to anybody: *kind* names its wrapper, or what sort of cell, notice or output it is."""
 
     kind: str
     text: str
@@ -68,7 +77,9 @@ class Session:
 
     *interactive* is true only when the record shows that a person sat in front of it. *origin_host* is the host of
     the model server as far as the record tells, None when it does not. *skipped* counts by kind what could not be
-    read. Times are aware and in UTC; *updated* is the time of the last turn.
+    read. Times are aware and in UTC; *updated* is the time of the last turn, or of the file where turns have no time.
+    *local_only* is true when the file itself asks not to be sent anywhere. *copy_of* holds the ids of other tools' own
+    sessions that this record repeats.
     """
 
     id: str
@@ -83,6 +94,8 @@ class Session:
     calls: tuple[Call, ...]
     context: tuple[Context, ...]
     skipped: dict[str, int] = field(default_factory=dict)
+    local_only: bool = False
+    copy_of: tuple[str, ...] = ()
 
     def ordered(self) -> list[Turn | Call | Context]:
         """Return turns, calls and context in the order in which they happened."""
