@@ -1,6 +1,7 @@
 """The one place that every text passes on its way to disk.
 
-`<private>` spans and secrets are taken out, control characters dropped, line ends made newlines, trailing blanks cut.
+`<private>` spans, memory blocks of ours and secrets are taken out, control characters dropped, line ends made newlines,
+trailing blanks cut.
 Text, evidence, label, author and file name all pass here; kinds and counts of what was taken out are reported, values
 never.
 """
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory_magic.errors import EvidenceError, NoteError
-from memory_magic.text import private
+from memory_magic.text import own_block, private
 from memory_magic.text.redact import redact
 
 LIMIT_BYTES: Final = 65_536  # CodeWhale's limit for one note
@@ -34,7 +35,7 @@ def clean(text: str) -> Cleaned:
         text = _SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
         text = _CONTROL.sub("", text)  # before the spans are cut: dropping one could make a tag
     if "<" in text:
-        text = private.cut(text)
+        text = own_block.cut(private.cut(text))
     found = redact(text)
     lines = [line.rstrip() for line in found.text.split("\n")]
     return Cleaned("\n".join(lines).strip("\n").strip(" \t"), dict(found.kinds))
@@ -44,7 +45,11 @@ def clean_note(text: str) -> Cleaned:
     """Return a note's *text* cleaned; raise `NoteError` where nothing is left or it is over 65,536 bytes."""
     cleaned = clean(text)
     if not cleaned.text.strip():
-        left = "nothing is left of this note once private spans are taken out" if text.strip() else "the note is empty"
+        left = (
+            "nothing is left of this note once private spans and memory blocks are taken out"
+            if text.strip()
+            else "the note is empty"
+        )
         raise NoteError(left, hint="write what should be remembered")
     size = len(cleaned.text.encode("utf-8", "replace"))
     if size > LIMIT_BYTES:

@@ -8,12 +8,14 @@ share with the entries. Notes rank pinned first, then newest first (greatest `n`
 2. *The rest* goes by rank. A note that does not fit ends its scope, so that no older note stands where a newer one was
    left out; but one longer than a third of the room is passed over instead: a single long note never empties a block.
 
-Pure and deterministic; sizes are asked only of notes that may go in, so a store of 100,000 notes costs one sort.
+A note of size 0 cannot be shown, and lets others pass as well; the caller says why.
+
+Pure and deterministic; sizes are asked only of notes that may go in. Of a large scope the best-ranked notes are enough
+(`beyond` counts the others): `reached_end` tells whether more of a scope would have been looked at.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -54,8 +56,7 @@ class Candidate(Protocol):
 N = TypeVar("N", bound=Candidate)
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """How full one cap is."""
 
     unit: str
@@ -67,12 +68,12 @@ class Use:
         return {"used": self.used, "cap": self.cap, "unit": self.unit}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The ids *chosen*, in the order of the block, those *omitted*, by rank, and how full both caps are.
 
-    *reasons* says of an omitted note why, unless it only gave way to newer ones. *next_out* is the id that one more
-    note of average size would push out, or None while there is room.
+    *reasons* says of an omitted note why, unless it only gave way to newer ones; *older* counts those, also the ones
+    that were not given. *next_out* is the id that one more note of average size would push out, None while there is
+    room.
     """
 
     chosen: tuple[str, ...]
@@ -81,6 +82,16 @@ class Choice:
     entries: Use
     characters: Use
     next_out: str | None
+    older: int
+
+    def reached_end(self, given: Iterable[str]) -> bool:
+        """Tell whether every one of the notes *given* of a scope was taken or passed over, so that more might fit."""
+        return not self.is_closed and self.reasons.keys() | set(self.chosen) >= set(given)
+
+    @property
+    def is_closed(self) -> bool:
+        """Tell whether no further note could go in, because all entries are used or there is no room at all."""
+        return self.entries.used >= self.entries.cap or NO_ROOM in self.reasons.values()
 
     @property
     def fuller(self) -> Use:
@@ -91,11 +102,6 @@ class Choice:
     def other(self) -> Use:
         """Return the other cap."""
         return fuller(self.entries, self.characters)[1]
-
-    @property
-    def older(self) -> int:
-        """Return how many notes gave way to newer ones."""
-        return len(self.omitted) - len(self.reasons)
 
     @property
     def too_long(self) -> int:
@@ -117,7 +123,11 @@ def _no_line(older: int, too_long: int) -> int:  # noqa: ARG001 -- the shape of 
     return 0
 
 
-def choose(
+def _nothing_visible(note: object) -> str:  # noqa: ARG001 -- the shape of `unfit`
+    return NOTHING_VISIBLE
+
+
+def choose(  # noqa: PLR0913 -- each limit is one of its own
     notes: Iterable[N],
     *,
     size: Callable[[N], int],
@@ -126,14 +136,17 @@ def choose(
     wrapper: int = 0,
     omission: Callable[[int, int], int] = _no_line,
     coming: str | None = None,
+    beyond: int = 0,
+    unfit: Callable[[N], str] = _nothing_visible,
 ) -> Choice:
     """Return which *notes* go into a block of at most *entries* notes and *characters* characters.
 
     *size* is the length of a note's rendered lines with their newline, 0 when nothing of it can be shown; *wrapper* the
     length of all that surrounds the entries; *omission* the length of the line about so many older and so many too
     long notes, 0 for none. *coming* is the scope of the note that `next_out` supposes, by default that of the newest.
+    *beyond* counts notes of a lower rank that are not given; *unfit* says why a note has size 0.
     """
-    limits = _Limits(entries, characters, wrapper, omission)
+    limits = _Limits(entries, characters, wrapper, omission, beyond, unfit)
     measure = _Measure(size)
     ranked = _rank(notes)
     filled = _fit(ranked, measure, limits)
@@ -144,6 +157,7 @@ def choose(
         entries=Use("entries", len(filled.chosen), entries),
         characters=Use("characters", filled.total(limits), characters),
         next_out=_next_out(ranked, filled, measure, limits, coming),
+        older=filled.older,
     )
 
 
@@ -152,6 +166,12 @@ class _Limits(NamedTuple):
     characters: int
     wrapper: int
     omission: Callable[[int, int], int]
+    beyond: int
+    unfit: Callable[[Any], str]
+
+    def reason(self, note: Any, size: int) -> str:
+        """Say why a note that is passed over does not go in."""
+        return TOO_LONG if size else self.unfit(note)
 
 
 class _Coming(NamedTuple):
@@ -202,24 +222,25 @@ def _rank(notes: Iterable[N]) -> list[N]:
 
 def _fit(ranked: Sequence[Candidate], measure: _Measure, limits: _Limits) -> _Filled:
     """Fill the block, leaving room for the line about omitted notes only if it turns out that one is needed."""
-    count = len(ranked)
+    count = len(ranked) + limits.beyond
     filled = _Filled({}, {}, 0)
     for line in (0, limits.omission(count, 0), limits.omission(count, count)):
-        filled = _fill(ranked, measure, limits.entries, limits.characters - limits.wrapper - line)
+        filled = _fill(ranked, measure, limits, limits.characters - limits.wrapper - line)
         if filled.total(limits) <= limits.characters:
             break
     return filled
 
 
-def _fill(ranked: Sequence[Candidate], measure: _Measure, entries: int, room: int) -> _Filled:
+def _fill(ranked: Sequence[Candidate], measure: _Measure, limits: _Limits, room: int) -> _Filled:
     """Take the shares, then the rest by rank; *room* is what the entries may use of the characters."""
-    if entries <= 0 or room <= 0:
+    if limits.entries <= 0 or room <= 0:
         return _Filled({}, {note.id: NO_ROOM for note in ranked}, 0)
     scopes = {note.scope for note in ranked}
-    taken = _shares(ranked, measure, entries, room) if len(scopes) > 1 else {}
-    used, closed, reasons = sum(taken.values()), set[str](), dict[str, str]()
+    reasons: dict[str, str] = {}
+    taken = _shares(ranked, measure, limits, room, reasons) if len(scopes) > 1 else {}
+    used, closed = sum(taken.values()), set[str]()
     for note in ranked:
-        if len(taken) >= entries or closed >= scopes:
+        if len(taken) >= limits.entries or closed >= scopes:
             break
         if note.id in taken or note.scope in closed:
             continue
@@ -228,19 +249,21 @@ def _fill(ranked: Sequence[Candidate], measure: _Measure, entries: int, room: in
             taken[note.id] = size
             used += size
         elif _is_passed_over(size, room):
-            reasons[note.id] = TOO_LONG if size else NOTHING_VISIBLE
+            reasons[note.id] = limits.reason(note, size)
         else:
             closed.add(note.scope)
     chosen = {note.id: taken[note.id] for note in ranked if note.id in taken}
-    return _Filled(chosen, reasons, len(ranked) - len(chosen) - len(reasons))
+    return _Filled(chosen, reasons, len(ranked) + limits.beyond - len(chosen) - len(reasons))
 
 
-def _shares(ranked: Sequence[Candidate], measure: _Measure, entries: int, room: int) -> dict[str, int]:
-    """Return the sizes, by id, of the notes that each of several scopes is sure of."""
+def _shares(
+    ranked: Sequence[Candidate], measure: _Measure, limits: _Limits, room: int, reasons: dict[str, str]
+) -> dict[str, int]:
+    """Return the sizes, by id, of the notes that each of several scopes is sure of; note who is passed over."""
     groups: dict[str, list[Candidate]] = {}
     for note in ranked:
         groups.setdefault(note.scope, []).append(note)
-    most, even = min(-(-entries // SHARE), entries // len(groups)), room // len(groups)
+    most, even = min(-(-limits.entries // SHARE), limits.entries // len(groups)), room // len(groups)
     taken: dict[str, int] = {}
     for group in groups.values():
         sizes: dict[str, int] = {}
@@ -254,6 +277,8 @@ def _shares(ranked: Sequence[Candidate], measure: _Measure, entries: int, room: 
                 used += size
             elif not _is_passed_over(size, room):
                 break
+            elif not size or size > room:
+                reasons[note.id] = limits.reason(note, size)
         taken |= sizes
     return taken
 

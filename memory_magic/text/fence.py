@@ -243,7 +243,7 @@ _LINE = (
     rf"|{_TITLE}[^\S\n]*\n[^\S\n]*(?P<underline>)(?:=+|-+)[^\S\n]*$"
     rf"|\#*+[^\S\n]*+{_ROLE}[*_`]*+[^\S\n]*+[*_`]*+(?P<role>):"
     r"|(?P<item>)\[[^\S\n]*+[0-9a-z]{6,26}[^\S\n]++(?:global|workspace)\b"
-    r"|(?P<omission>)\([^\S\n]*+\d[\d,.]*+[^\S\n][^\n()]{0,60}?\bomitted\b"
+    r"|(?P<omission>)\([^\S\n]*+(?:at[^\S\n]++least[^\S\n]++)?+\d[\d,.]*+[^\S\n][^\n()]{0,60}?\bomitted\b"
     r"|(?P<truncation>)\[memory[^\S\n]++truncated\b"
     r")"
 )

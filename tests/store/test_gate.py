@@ -52,8 +52,8 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     [
         ("", "the note is empty"),
         (" \n\t", "the note is empty"),
-        ("<private>all</private>", "private spans are taken out"),
-        ("\x00\x07", "private spans are taken out"),
+        ("<private>all</private>", "private spans and memory blocks are taken out"),
+        ("\x00\x07", "private spans and memory blocks are taken out"),
         ("é" * 32_769, "65,538 bytes"),
     ],
 )

@@ -220,7 +220,7 @@ def test_secrets_and_private_spans_are_taken_out(bring: Bring) -> None:
         note(f"the token is {SECRET}"), note("<private>all of it</private>"), note("a<private>b</private>c")
     )
     assert sum(told.redacted.values()) == 1
-    assert told.refused == ["line 3: nothing is left of this note once private spans are taken out"]
+    assert told.refused == ["line 3: nothing is left of this note once private spans and memory blocks are taken out"]
     assert SECRET not in "".join(path.read_text() for path in store.root.rglob("*.md"))
     assert "ac" in texts(store)
 
@@ -659,3 +659,22 @@ def test_the_store_is_not_touched_where_the_disk_refuses(bring: Bring, root: Pat
     assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
     shutil.rmtree(root / "global")
     assert files.read(str(root / "global" / "MEMORY.md")).data is None
+
+
+def test_a_codewhale_scope_comes_back_byte_for_byte(root: Path, git_repo: GitRepo, tmp_path: Path) -> None:
+    """A scope that nobody has given a scope.toml goes out and in like any other, with and without history."""
+    cwd = git_repo("lab")
+    named = Store(tmp_path / "named", cwd).workspace
+    assert named is not None
+    (root / named.id).mkdir(parents=True)
+    (root / named.id / "MEMORY.md").write_text("\n- Deploys on Fridays\n", encoding="utf-8")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for history in (False, True):
+        for place in (cwd, elsewhere):
+            target = tmp_path / f"{history}-{place.name}"
+            (root / named.id / "scope.toml").unlink(missing_ok=True)
+            Archive(Store(root, place)).export(source := tmp_path / "in.jsonl", history=history)
+            fresh = Store(target, place)
+            Archive(fresh).import_from(source, history=history)
+            assert Archive(fresh).export(history=history)[1] == source.read_text(encoding="utf-8"), (history, place)

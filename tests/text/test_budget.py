@@ -221,3 +221,38 @@ def test_every_scope_gets_its_third(items: list[Item]) -> None:
         if missing:
             got = [item for item in mine[: mine.index(missing[0])] if item.id in choice.chosen]
             assert len(got) >= 4 or sum(item.size for item in got) + missing[0].size > 1_000
+
+
+def test_notes_that_are_not_given_count_as_older() -> None:
+    """Of a large scope the best-ranked notes are enough; the line about the others tells of all."""
+    told: list[tuple[int, int]] = []
+
+    def line(older: int, too_long: int) -> int:
+        told.append((older, too_long))
+        return _line(older, too_long)
+
+    choice = choose(_many(40, "global", size=10), size=lambda item: item.size, beyond=960, omission=line)
+    assert (len(choice.chosen), choice.older, len(choice.omitted)) == (32, 968, 8)
+    assert (968, 0) in told
+
+
+def test_whoever_cannot_be_shown_is_named_with_the_caller_s_reason() -> None:
+    """It lets others pass, in both rounds and whether a share or the entries end the search."""
+    items = [*_many(3, "workspace", size=0, first=500), *_many(40, "workspace"), *_many(40, "global", size=10)]
+    choice = choose(items, size=lambda item: item.size, unfit=lambda item: f"not {item.id}")
+    assert choice.reasons == {f"w{n}": f"not w{n}" for n in (500, 501, 502)}
+    assert len(choice.chosen) == 32
+    assert choice.older == 48
+
+
+def test_the_end_of_a_scope_is_reached_when_all_were_passed_over() -> None:
+    """Then more of it may fit; with all entries used, or an older note waiting, nothing more would."""
+    hidden = _many(5, "global", size=0)
+    choice = choose(hidden, size=lambda item: item.size, beyond=10)
+    assert choice.reached_end(item.id for item in hidden)
+    full = choose(_many(5, "global"), size=lambda item: item.size, entries=5, beyond=10)
+    assert not full.reached_end(f"g{n}" for n in range(1, 6))
+    closed = choose(_many(5, "global", size=900), size=lambda item: item.size, characters=3_000, beyond=10)
+    assert not closed.reached_end(f"g{n}" for n in range(1, 6))
+    nothing = choose(_many(5, "global"), size=lambda item: item.size, characters=0, beyond=10)
+    assert not nothing.reached_end(f"g{n}" for n in range(1, 6))
