@@ -4,9 +4,13 @@ The table *is* the dataclass `Settings`: each attribute carries its range and me
 key cannot exist in one place only. `SETTINGS` lists them for help, reference page and checks.
 
 A value comes from the environment (`MEMORY_MAGIC_<KEY>`), else from `[memories]` of `<root>/config.toml`, else from
-the preset, else from the default. Nothing is guessed: an unknown key in the file or a value out of range is a
-`SettingError` that names key, value, range and place. A value is shown in an error only after redaction: it could be a
-password typed by mistake. Writing goes through `settings_file`, which changes one line and keeps every other byte.
+the preset, else from the default. An unknown key in the file or a value out of range is a `SettingError` that names
+key, value, range and place: `explain` and `set_value` raise it, `faults` lists all. `load` never fails for it, since a
+slip in a file must not lock people out of their own notes: a setting that cannot be told has its default, and then
+`enabled` is false whatever the file says, because unknown means deny.
+
+A value is shown in an error only after redaction: it could be a password typed by mistake. Writing goes through
+`settings_file`, which changes one line and keeps every other byte.
 
 Standard library only: the hook process reads settings on every prompt.
 """
@@ -14,24 +18,25 @@ Standard library only: the hook process reads settings on every prompt.
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import MISSING, dataclass, field, fields
-from pathlib import Path, PurePath
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memory_magic import settings_file
+from memory_magic import settings_kinds as kinds
 from memory_magic.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 TABLE: Final = "memories"
 PREFIX: Final = "MEMORY_MAGIC_"
 NO_SETTINGS: Final = frozenset({"MEMORY_MAGIC_HOME", "MEMORY_MAGIC_BENCH_DATA"})
 """Variables with our prefix that name places, not settings."""
 
-ON: Final = frozenset({"1", "on", "true", "yes", "y", "enabled"})
-OFF: Final = frozenset({"0", "off", "false", "no", "n", "disabled", ""})
+ON: Final = kinds.ON
+OFF: Final = kinds.OFF
+PAUSED: Final = kinds.PAUSED
 
 PRESETS: Final[dict[str, dict[str, object]]] = {
     "oh-my-pi": {},
@@ -39,30 +44,13 @@ PRESETS: Final[dict[str, dict[str, object]]] = {
 }
 """Defaults that `preset` replaces; a value of one's own still wins."""
 
-_LONGEST = 500
-_SHOWN = 80
-_MANY = 10_000_000
-
-
-class _UnfitError(ValueError):
-    """A raw value does not fit; the caller knows key and place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How a setting's raw value is read; *range* says in words what is allowed."""
-
-    name: str
-    range: str
-    read: Callable[[object], Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One row of the table."""
 
     name: str
-    kind: Kind
+    kind: kinds.Kind
     default: Any
     meaning: str
     source: str
@@ -82,89 +70,6 @@ class Value:
     origin: str
 
 
-def _switch(default: bool, meaning: str, source: str) -> Any:  # noqa: FBT001 -- one row of the table
-    return _row(default, Kind("switch", "on or off", _read_switch), meaning, source)
-
-
-def _number(default: int, low: int, high: int, meaning: str, source: str) -> Any:
-    def read(raw: object) -> int:
-        return _read_number(raw, low, high)
-
-    return _row(default, Kind("number", f"{low:,} to {high:,}", read), meaning, source)
-
-
-def _limit(low: int, none: str, meaning: str, source: str) -> Any:
-    """Make a row for a number that may be missing; *none* is the word for that."""
-
-    def read(raw: object) -> int | None:
-        if raw is False or str(raw).strip().casefold() in {none, "off", "none", ""}:
-            return None
-        return _read_number(raw, low, _MANY)
-
-    return _row(None, Kind("limit", f"{none}, or {low:,} to {_MANY:,}", read), meaning, source)
-
-
-def _choice(default: str, choices: tuple[str, ...], meaning: str, source: str) -> Any:
-    def read(raw: object) -> str:
-        word = _read_text(raw).casefold()
-        if word not in choices:
-            raise _UnfitError
-        return word
-
-    return _row(default, Kind("choice", " or ".join(choices), read), meaning, source)
-
-
-def _text(default: str, allowed: str, meaning: str, source: str) -> Any:
-    return _row(default, Kind("text", allowed, _read_text), meaning, source)
-
-
-def _names(separator: str, allowed: str, meaning: str, source: str) -> Any:
-    def read(raw: object) -> tuple[str, ...]:
-        parts = raw if isinstance(raw, list | tuple) else str(raw).split(separator)
-        return tuple(text for part in parts if (text := _read_text(part)))
-
-    return _row((), Kind("list", f"{allowed}, with {separator!r} between", read), meaning, source)
-
-
-def _row(default: object, kind: Kind, meaning: str, source: str) -> Any:
-    return field(default=default, metadata={"kind": kind, "meaning": meaning, "source": source})
-
-
-def _read_switch(raw: object) -> bool:
-    word = str(raw).strip().casefold()
-    if not isinstance(raw, bool | int | str) or word not in ON | OFF:
-        raise _UnfitError
-    return word in ON
-
-
-def _read_number(raw: object, low: int, high: int) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int | str) or len(str(raw)) > _SHOWN:
-        raise _UnfitError
-    try:
-        number = int(raw)
-    except ValueError:
-        raise _UnfitError from None
-    if not low <= number <= high:
-        raise _UnfitError
-    return number
-
-
-def _read_text(raw: object) -> str:
-    if not isinstance(raw, str) or len(raw) > _LONGEST or any(not char.isprintable() for char in raw):
-        raise _UnfitError
-    return raw.strip()
-
-
-def _read_folder(raw: object) -> str:
-    """Return the name of a folder below a project: relative, and never upwards."""
-    text = _read_text(raw)
-    path = PurePath(text)
-    if not text or path.is_absolute() or ".." in path.parts or not path.parts or "\\" in text:
-        raise _UnfitError
-    return text
-
-
-_FOLDER = Kind("text", "a relative folder name without ..", _read_folder)
 _OURS = "memory-magic"
 _BOTH = "oh-my-pi, CodeWhale"
 
@@ -173,60 +78,62 @@ _BOTH = "oh-my-pi, CodeWhale"
 class Settings:
     """All settings of a root, each within its range. `None` in a limit means that there is none."""
 
-    enabled: bool = _switch(
+    enabled: bool = kinds.switch(
         default=False, meaning="inject, capture, extract and offer tools; your own notes always work", source=_BOTH
     )
-    use_memories: bool = _switch(default=True, meaning="put memory into prompts (when enabled)", source="codex")
-    generate_memories: bool = _switch(
+    use_memories: bool = kinds.switch(default=True, meaning="put memory into prompts (when enabled)", source="codex")
+    generate_memories: bool = kinds.switch(
         default=True, meaning="extract memories from past sessions (when enabled)", source="codex"
     )
-    quick_capture: bool = _switch(
+    quick_capture: bool = kinds.switch(
         default=False, meaning="a cell that is one line '# text' is remembered (when enabled)", source="CodeWhale"
     )
-    cwd_dir: str = _row(".memory-magic", _FOLDER, "folder of a project's memory.md", "capsule")
-    personal_bytes: int = _number(32_768, 0, 1_048_576, "bytes of the personal memory file in a block", "capsule")
-    project_bytes: int = _number(32_768, 0, 1_048_576, "bytes of the project memory file in a block", "capsule")
-    notes_entries: int = _number(32, 0, 1_000, "notes in a block", "CodeWhale")
-    notes_characters: int = _number(
+    cwd_dir: str = kinds.row(".memory-magic", kinds.FOLDER, "folder of a project's memory.md", "capsule")
+    personal_bytes: int = kinds.number(32_768, 0, 1_048_576, "bytes of the personal memory file in a block", "capsule")
+    project_bytes: int = kinds.number(32_768, 0, 1_048_576, "bytes of the project memory file in a block", "capsule")
+    notes_entries: int = kinds.number(32, 0, 1_000, "notes in a block", "CodeWhale")
+    notes_characters: int = kinds.number(
         12_000, 0, 1_000_000, "characters of the notes part of a block, wrapper included", "CodeWhale"
     )
-    summary_injection_token_limit: int = _number(
+    summary_injection_token_limit: int = kinds.number(
         5_000, 0, 1_000_000, "tokens of the consolidated summaries in a block", "oh-my-pi"
     )
-    total_token_limit: int | None = _limit(0, "off", "tokens of a whole block", _OURS)
-    preset: str = _choice("oh-my-pi", tuple(PRESETS), "defaults for the three limits of a start", "oh-my-pi, codex")
-    max_rollouts_per_startup: int = _number(64, 1, 128, "sessions extracted at one start", "oh-my-pi, codex")
-    max_rollout_age_days: int = _number(30, 0, 90, "days after which a session is too old", "oh-my-pi, codex")
-    min_rollout_idle_hours: int = _number(12, 1, 48, "hours that a session must have rested", "oh-my-pi, codex")
-    stage_one_token_limit: int | None = _limit(
+    total_token_limit: int | None = kinds.limit(0, "off", "tokens of a whole block", _OURS)
+    preset: str = kinds.choice(
+        "oh-my-pi", tuple(PRESETS), "defaults for the three limits of a start", "oh-my-pi, codex"
+    )
+    max_rollouts_per_startup: int = kinds.number(64, 1, 128, "sessions extracted at one start", "oh-my-pi, codex")
+    max_rollout_age_days: int = kinds.number(30, 0, 90, "days after which a session is too old", "oh-my-pi, codex")
+    min_rollout_idle_hours: int = kinds.number(12, 1, 48, "hours that a session must have rested", "oh-my-pi, codex")
+    stage_one_token_limit: int | None = kinds.limit(
         1, "auto", "tokens of a session that are sent; auto is 70 % of the model's window", "codex"
     )
-    lease_seconds: int = _number(3_600, 1, 86_400, "seconds that a job is held without a sign of life", "codex")
-    retry_seconds: int = _number(3_600, 0, 604_800, "seconds before a failed job is tried again", "codex")
-    max_attempts: int = _number(3, 1, 20, "tries for each version of a session", "codex")
-    concurrency: int = _number(8, 1, 64, "sessions extracted at one time", "codex")
-    scan_limit: int = _number(5_000, 1, 1_000_000, "sessions looked at in one scan", "codex")
-    min_rate_limit_remaining_percent: int = _number(
+    lease_seconds: int = kinds.number(3_600, 1, 86_400, "seconds that a job is held without a sign of life", "codex")
+    retry_seconds: int = kinds.number(3_600, 0, 604_800, "seconds before a failed job is tried again", "codex")
+    max_attempts: int = kinds.number(3, 1, 20, "tries for each version of a session", "codex")
+    concurrency: int = kinds.number(8, 1, 64, "sessions extracted at one time", "codex")
+    scan_limit: int = kinds.number(5_000, 1, 1_000_000, "sessions looked at in one scan", "codex")
+    min_rate_limit_remaining_percent: int = kinds.number(
         25, 0, 100, "percent of a rate limit that must be left to start", "codex"
     )
-    max_unused_days: int = _number(30, 0, 365, "days after which an unused output is pruned", "codex")
-    phase_two_lease_seconds: int = _number(3_600, 1, 86_400, "seconds that a consolidation is held", "codex")
-    heartbeat_seconds: int = _number(90, 1, 3_600, "seconds between two signs of life", "codex")
-    raw_memories_limit: int = _number(256, 1, 4_096, "outputs that one consolidation reads", "codex")
-    model_default: str = _text("offline", "a model's name, or offline", "model of stage one", "oh-my-pi, codex")
-    model_smol: str = _text("", "a model's name, or empty for model_default", "model of consolidation", "oh-my-pi")
-    extract_model: str = _text("", "a model's name, or empty", "stage-one model that overrides its role", "codex")
-    consolidation_model: str = _text("", "a model's name, or empty", "consolidation model that overrides", "codex")
-    search_limit: int = _number(8, 1, 20, "hits of one search by a tool", "CodeWhale")
-    index_path: str = _text("", "a path, :memory:, or empty for the root", "place of the disposable index", _OURS)
-    recall: str = _choice("off", ("off", "relevant"), "append search hits for the prompt to a block", _OURS)
-    remote_sources: tuple[str, ...] = _names(
+    max_unused_days: int = kinds.number(30, 0, 365, "days after which an unused output is pruned", "codex")
+    phase_two_lease_seconds: int = kinds.number(3_600, 1, 86_400, "seconds that a consolidation is held", "codex")
+    heartbeat_seconds: int = kinds.number(90, 1, 3_600, "seconds between two signs of life", "codex")
+    raw_memories_limit: int = kinds.number(256, 1, 4_096, "outputs that one consolidation reads", "codex")
+    model_default: str = kinds.text("offline", "a model's name, or offline", "model of stage one", "oh-my-pi, codex")
+    model_smol: str = kinds.text("", "a model's name, or empty for model_default", "model of consolidation", "oh-my-pi")
+    extract_model: str = kinds.text("", "a model's name, or empty", "stage-one model that overrides its role", "codex")
+    consolidation_model: str = kinds.text("", "a model's name, or empty", "consolidation model that overrides", "codex")
+    search_limit: int = kinds.number(8, 1, 20, "hits of one search by a tool", "CodeWhale")
+    index_path: str = kinds.text("", "a path, :memory:, or empty for the root", "place of the disposable index", _OURS)
+    recall: str = kinds.choice("off", ("off", "relevant"), "append search hits for the prompt to a block", _OURS)
+    remote_sources: tuple[str, ...] = kinds.names(
         ",", "kinds of sessions", "local-only sessions that may go to a remote model", _OURS
     )
-    max_tokens_per_day: int | None = _limit(0, "off", "tokens that models may use in a day", _OURS)
-    keep_generations: int = _number(20, 1, 10_000, "earlier consolidations that are kept", _OURS)
-    ledger_days: int | None = _limit(1, "off", "days that the ledger is kept; off keeps all", _OURS)
-    session_folders: tuple[str, ...] = _names(
+    max_tokens_per_day: int | None = kinds.limit(0, "off", "tokens that models may use in a day", _OURS)
+    keep_generations: int = kinds.number(20, 1, 10_000, "earlier consolidations that are kept", _OURS)
+    ledger_days: int | None = kinds.limit(1, "off", "days that the ledger is kept; off keeps all", _OURS)
+    session_folders: tuple[str, ...] = kinds.names(
         os.pathsep, "folders", "where past sessions lie; empty means the tools' own places", _OURS
     )
 
@@ -264,9 +171,10 @@ def find_root(root: str | Path | None = None, environ: Mapping[str, str] = os.en
             where="MEMORY_MAGIC_HOME",
             hint="name a directory with --root or MEMORY_MAGIC_HOME",
         ) from error
-    if path.is_file():
+    there = next(one for one in (path, *path.parents) if os.path.exists(one) or one == one.parent)  # noqa: PTH110
+    if os.path.exists(there) and not there.is_dir():  # noqa: PTH110 -- Path.exists raises where we may not look
         where = "--root" if root is not None else "MEMORY_MAGIC_HOME"
-        raise SettingError(f"{path} is a file; the root must be a folder", where=where, hint="name a folder")
+        raise SettingError(f"{there} is a file; the root must be a folder", where=where, hint="name a folder")
     return path
 
 
@@ -276,8 +184,44 @@ def config_path(root: Path) -> Path:
 
 
 def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Return the settings in force; SettingError for an unknown key in the file or a value out of range."""
-    return Settings(**{name: found.value for name, found in explain(root, environ).items()})
+    """Return the settings in force; with a fault the setting's default, and `enabled` is false."""
+    return _read(root, environ)[0]
+
+
+def faults(root: Path, environ: Mapping[str, str] = os.environ) -> list[SettingError]:
+    """Return everything that is wrong with the settings, in file order, then variables; empty when all is well."""
+    return _read(root, environ)[1]
+
+
+def is_paused(environ: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether this process, or the kernel that started it, is paused."""
+    return environ.get(SETTINGS["enabled"].variable, "").strip().casefold() == PAUSED
+
+
+def _read(root: Path, environ: Mapping[str, str]) -> tuple[Settings, list[SettingError]]:
+    path = config_path(root)
+    found: list[SettingError] = []
+    content = ""
+    given: dict[str, object] = {}
+    try:
+        content = settings_file.read_text(path) or ""
+        given, found = _sorted_out(content, path)
+    except SettingError as error:
+        found.append(error)
+    values: dict[str, Any] = {}
+    preset: Mapping[str, object] = {}
+    for setting in (SETTINGS["preset"], *SETTINGS.values()):
+        if setting.name in values:
+            continue
+        try:
+            values[setting.name] = _one(setting, given, path, content, environ, preset).value
+        except SettingError as error:
+            found.append(error)
+            values[setting.name] = preset.get(setting.name, setting.default)
+        preset = PRESETS[values["preset"]]
+    if found:
+        values["enabled"] = False
+    return Settings(**values), found
 
 
 def explain(root: Path, environ: Mapping[str, str] = os.environ) -> dict[str, Value]:
@@ -322,38 +266,43 @@ def _one(
 
 def _from_file(text: str, path: Path) -> Mapping[str, object]:
     """Return the keys of `[memories]`; SettingError for unknown ones and for settings outside the table."""
+    given, found = _sorted_out(text, path)
+    if found:
+        raise found[0]
+    return given
+
+
+def _sorted_out(text: str, path: Path) -> tuple[dict[str, object], list[SettingError]]:
+    """Return the known keys of `[memories]` and an error for each other one; SettingError where there is no telling."""
     tables = settings_file.parse(text, path)
-    for name, value in tables.items():
-        if name != TABLE and not isinstance(value, dict | list):
-            raise _unknown(name, value, f"{path}:{settings_file.line_of(text, (name,)) or 1}", outside=True)
+    found = [
+        _unknown(name, value, f"{path}:{settings_file.line_of(text, (name,)) or 1}", outside=True)
+        for name, value in tables.items()
+        if name != TABLE and not isinstance(value, dict | list)
+    ]
     given = tables.get(TABLE, {})
     if not isinstance(given, dict):
         raise SettingError(f"{TABLE} is no table", where=str(path), hint=f"write [{TABLE}] and the settings below it")
-    for name, value in given.items():
-        if name not in SETTINGS:
-            raise _unknown(name, value, f"{path}:{settings_file.line_of(text, (TABLE, name)) or 1}")
-    return given
+    found += [
+        _unknown(name, value, f"{path}:{settings_file.line_of(text, (TABLE, name)) or 1}")
+        for name, value in given.items()
+        if name not in SETTINGS
+    ]
+    return {name: value for name, value in given.items() if name in SETTINGS}, found
 
 
 def _checked(setting: Setting, raw: object, where: str) -> Any:
     """Return the value of *raw* or raise a SettingError that names key, value and range."""
     try:
         return setting.kind.read(raw)
-    except _UnfitError:
+    except kinds.UnfitError:
         numeric = setting.kind.name in {"number", "limit"}
-        fault = "is out of range" if not numeric or _is_number(raw) else "is no number"
+        fault = "is out of range" if not numeric or kinds.is_number(raw) else "is no number"
         raise SettingError(
             f"{setting.name} = {_shown(raw)} {fault}: {setting.name} may be {setting.kind.range}",
             where=where,
             hint=f"its default is {show(setting.default, setting)}",
         ) from None
-
-
-def _is_number(raw: object) -> bool:
-    """Tell whether a raw value is a whole number, in range or not."""
-    if isinstance(raw, str):
-        return bool(re.fullmatch(r"\s*[+-]?[0-9_]+\s*", raw))
-    return isinstance(raw, int) and not isinstance(raw, bool)
 
 
 def _unknown(name: str, value: object, where: str, *, outside: bool = False) -> SettingError:
@@ -382,7 +331,7 @@ def _shown(raw: object) -> str:
     written = settings_file.literal(raw) if isinstance(raw, bool) else repr(raw)
     text = redact(raw if isinstance(raw, str) else written).text
     text = "".join(char if char.isprintable() else " " for char in text)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= kinds.SHOWN else text[: kinds.SHOWN - 1] + "…"
 
 
 def show(value: object, setting: Setting | None = None) -> str:
@@ -405,18 +354,22 @@ def find_setting(key: str) -> Setting:
     return setting
 
 
-def set_value(root: Path, key: str, value: object, environ: Mapping[str, str] = os.environ) -> Any:
+def set_value(
+    root: Path, key: str, value: object, environ: Mapping[str, str] = os.environ, *, strict: bool = True
+) -> Any:
     """Write one setting into config.toml and return it as read; every other byte of the file stays.
 
     SettingError for an unknown key (also one in the file), a value out of range (also one in the variable that goes
     before the file), or a file that cannot be edited safely: nothing is written then. StoreAccessError when the disk
-    refuses. Other settings may be out of range: each can be put right by itself.
+    refuses. Other settings may be out of range: each can be put right by itself. Not *strict*: nor may unknown keys or
+    the variable stop it (memory can be switched off whatever else is wrong).
     """
     setting = find_setting(key)
     path = config_path(root)
     checked = _checked(setting, value, f"config set {setting.name}")
-    _from_file(settings_file.read_text(path) or "", path)
-    _one(setting, {}, path, "", environ)
+    if strict:
+        _from_file(settings_file.read_text(path) or "", path)
+        _one(setting, {}, path, "", environ)
     stored = setting.kind.range.split(",")[0] if checked is None else checked
     settings_file.replace_value(path, TABLE, setting.name, stored)
     return checked

@@ -6,22 +6,28 @@ replaces the one span that changes or adds one line where it belongs, and then *
 parsed, and unless the new one differs in exactly that key the edit is refused and nothing is written. The proof is
 what makes a small lexer safe.
 
+The same edit serves a project's `.memory-magic.toml`, whose keys stand above all tables (`replace_top`).
+
 Invariants: line endings, byte order mark, comments and order stay; the file is replaced by temp + rename in one step,
-0600 in a directory 0700 whatever the umask; a symlinked file keeps its link; an edit that another process made
-before the rename is read again, not overwritten.
+`config.toml` 0600 in a directory 0700 whatever the umask, a project's file with the rights that it has; a symlinked
+file keeps its link; an edit that another process made before the rename is read again, not overwritten.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_magic.errors import SettingError, StoreAccessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _STRING = r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
 _TOKEN = re.compile(rf"(?P<string>{_STRING})|(?P<comment>#[^\n]*)|(?P<open>[\[{{])|(?P<close>[\]}}])|.", re.DOTALL)
@@ -151,6 +157,28 @@ def _place(text: str, known: list[Statement], table: str, key: str, literal: str
     return len(text), f"{gap}[{table}]\n{key} = {literal}\n"
 
 
+def with_top(text: str, key: str, literal: str | None) -> str:
+    """Return *text* with `key = literal` above all tables, or without that line for None, and all else unchanged."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    at = len(_BOM) if text.startswith(_BOM) else 0
+    known = statements(text)
+    if not known and literal is not None:
+        at = len(text)  # nothing but remarks, which stay above
+    for statement in known:
+        if statement.header:
+            break
+        if statement.path == (key,):
+            if literal is not None:
+                return text[: statement.start] + literal + text[statement.end :]
+            begin = text.rfind("\n", 0, statement.start) + 1 or at
+            return text[:begin] + text[_next_line(text, statement.end) :]
+        at = _next_line(text, statement.end)
+    if literal is None:
+        return text
+    gap = newline if at > len(_BOM) and text[at - 1] != "\n" else ""
+    return f"{text[:at]}{gap}{key} = {literal}{newline}{text[at:]}"
+
+
 def _line_end(text: str, place: int) -> int:
     end = text.find("\n", place)
     return len(text) if end < 0 else end
@@ -215,13 +243,32 @@ def replace_value(path: Path, table: str, key: str, value: object) -> None:
 
     SettingError where the file cannot be edited safely, StoreAccessError when the disk refuses.
     """
-    target = Path(os.path.realpath(path))
+    _replace(Path(os.path.realpath(path)), lambda text, target: _edited(text, target, table, key, value))
+
+
+def replace_top(path: Path, key: str, value: object, *, heading: str = "") -> None:
+    """Write `key = value` above the tables of the file at *path*; None takes the line out. Errors as `replace_value`.
+
+    *heading* begins a file that is not there yet. The file keeps its rights, a new one gets those of the umask.
+    """
+
+    def edit(text: str, target: Path) -> str:
+        wanted = parse(text, target)
+        wanted.pop(key, None)
+        wanted |= {} if value is None else {key: value}
+        new = with_top(text or heading, key, None if value is None else literal(value))
+        return _proven(new, wanted, target, key, None if value is None else literal(value))
+
+    _replace(path, edit, private=False)
+
+
+def _replace(target: Path, edit: Callable[[str, Path], str], *, private: bool = True) -> None:
     for _ in range(_ROUNDS):
         before = read_text(target)
-        new = _edited(before or "", target, table, key, value)
-        if new == before or _swap(target, before, new):
+        new = edit(before or "", target)
+        if new == (before or "") or _swap(target, before, new, private=private):
             return
-    raise SettingError("the settings file keeps changing", where=str(path), hint="close the program that writes it")
+    raise SettingError("the settings file keeps changing", where=str(target), hint="close the program that writes it")
 
 
 def _edited(text: str, path: Path, table: str, key: str, value: object) -> str:
@@ -240,16 +287,31 @@ def _edited(text: str, path: Path, table: str, key: str, value: object) -> str:
     )
 
 
-def _swap(path: Path, before: str | None, new: str) -> bool:
+def _proven(new: str, wanted: dict[str, Any], path: Path, key: str, value: str | None) -> str:
+    """Return *new* if it says what is *wanted* and nothing else."""
+    with suppress(tomllib.TOMLDecodeError):
+        if _loads(new) == wanted:
+            return new
+    line = f"write  {key} = {value}  as its first line" if value else f"take the line of {key} out"
+    raise SettingError(
+        "the file cannot be edited without touching other lines", where=str(path), hint=f"{line} by hand"
+    )
+
+
+def _swap(path: Path, before: str | None, new: str, *, private: bool = True) -> bool:
     """Replace the file unless it changed since it was read; tell whether it was replaced."""
-    temp = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temp = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        _make_directory(path.parent)
+        if private:
+            _make_directory(path.parent)
         with suppress(FileNotFoundError):
             temp.unlink()
-        handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
         with os.fdopen(handle, "wb") as stream:
-            os.fchmod(handle, 0o600)
+            if private:
+                os.fchmod(handle, 0o600)
+            elif before is not None:
+                os.fchmod(handle, stat.S_IMODE(path.stat().st_mode))
             stream.write(new.encode("utf-8"))
             stream.flush()
             os.fsync(handle)

@@ -137,7 +137,7 @@ def test_ranges_are_kept(tmp_path: Path, name: str, low: int, high: int) -> None
         assert getattr(settings.load(tmp_path, {f"MEMORY_MAGIC_{name.upper()}": str(value)}), name) == value
     for value in (low - 1, high + 1):
         with pytest.raises(SettingError, match=rf"{name} = {value} is out of range: {name} may be {low} to {high}"):
-            settings.load(tmp_path, {f"MEMORY_MAGIC_{name.upper()}": str(value)})
+            settings.explain(tmp_path, {f"MEMORY_MAGIC_{name.upper()}": str(value)})
 
 
 @pytest.mark.parametrize("raw", ["true", "1.5", '"many"', "[1]", "1979-05-27", "nan", "9" * 200])
@@ -145,7 +145,7 @@ def test_a_number_must_be_a_whole_number(tmp_path: Path, raw: str) -> None:
     """Anything but a whole number is refused for a number, with the file's line."""
     path = write(tmp_path, f"# mine\n[memories]\nconcurrency = {raw}\n")
     with pytest.raises(SettingError) as caught:
-        settings.load(tmp_path, {})
+        settings.explain(tmp_path, {})
     assert caught.value.where == f"{path}:3"
     assert "concurrency = " in caught.value.what
     assert "1 to 64" in caught.value.what
@@ -155,7 +155,7 @@ def test_unknown_key_names_place_and_nearest(tmp_path: Path) -> None:
     """An unknown key in the file is an error with key, value, path:line and the name that was probably meant."""
     path = write(tmp_path, "[memories]\nenabled = true\nnote_entries = 5\n")
     with pytest.raises(SettingError) as caught:
-        settings.load(tmp_path, {})
+        settings.explain(tmp_path, {})
     assert caught.value.where == f"{path}:3"
     assert "note_entries = 5" in caught.value.what
     assert "notes_entries" in caught.value.hint
@@ -165,7 +165,7 @@ def test_setting_outside_of_its_table(tmp_path: Path) -> None:
     """A setting above every table would silently do nothing: it is an error that says where it belongs."""
     path = write(tmp_path, "\nenabled = true\n")
     with pytest.raises(SettingError, match="stands outside") as caught:
-        settings.load(tmp_path, {})
+        settings.explain(tmp_path, {})
     assert caught.value.where == f"{path}:2"
 
 
@@ -191,7 +191,7 @@ def test_damaged_file_is_one_friendly_error(tmp_path: Path, content: bytes, says
     path = tmp_path / "config.toml"
     path.write_bytes(content)
     with pytest.raises(SettingError, match=says) as caught:
-        settings.load(tmp_path, {})
+        settings.explain(tmp_path, {})
     assert str(path) in caught.value.where
 
 
@@ -199,7 +199,7 @@ def test_unreadable_file(tmp_path: Path) -> None:
     """A directory in the file's place is a SettingError, not a traceback."""
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(SettingError, match="cannot be read"):
-        settings.load(tmp_path, {})
+        settings.explain(tmp_path, {})
 
 
 def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_secret_typed_as_a_value_is_not_shown(tmp_path: Path) -> None:
     """A key that was pasted into the wrong place never appears in the error."""
     secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
     with pytest.raises(SettingError) as caught:
-        settings.load(tmp_path, {"MEMORY_MAGIC_CONCURRENCY": secret})
+        settings.explain(tmp_path, {"MEMORY_MAGIC_CONCURRENCY": secret})
     assert secret not in str(caught.value)
     with pytest.raises(SettingError) as caught:
         settings.set_value(tmp_path, secret, "1")
@@ -249,7 +249,7 @@ def test_lists_limits_and_choices(tmp_path: Path) -> None:
     assert loaded.stage_one_token_limit is None
     assert loaded.recall == "relevant"
     with pytest.raises(SettingError, match="off or relevant"):
-        settings.load(tmp_path, {"MEMORY_MAGIC_RECALL": "sometimes"})
+        settings.explain(tmp_path, {"MEMORY_MAGIC_RECALL": "sometimes"})
 
 
 @pytest.mark.parametrize("key", ["enabled", "memories.enabled", " enabled "])
@@ -515,3 +515,115 @@ def test_root_that_is_a_file_or_below_an_empty_home_is_refused(tmp_path: Path) -
         settings.find_root(None, {"MEMORY_MAGIC_HOME": str(file)})
     with pytest.raises(SettingError, match="HOME is empty"):
         settings.find_root(None, {"HOME": ""})
+
+
+def test_what_is_wrong_has_its_default_and_switches_memory_off(tmp_path: Path) -> None:
+    """Loading never fails: a fault is listed, its setting has the default, the others stay, and `enabled` is false."""
+    path = write(tmp_path, "[memories]\nenabled = true\nsearch_limit = 99\nsearch_limt = 3\nnotes_entries = 4\n")
+    environ = {"MEMORY_MAGIC_CONCURRENCY": "many"}
+    loaded = settings.load(tmp_path, environ)
+    assert (loaded.enabled, loaded.search_limit, loaded.notes_entries, loaded.concurrency) == (False, 8, 4, 8)
+    told = [(fault.what.partition(" ")[0], fault.where) for fault in settings.faults(tmp_path, environ)]
+    assert told == [
+        ("there", f"{path}:4"),
+        ("concurrency", "MEMORY_MAGIC_CONCURRENCY"),
+        ("search_limit", f"{path}:3"),
+    ]
+    assert settings.load(tmp_path, {"MEMORY_MAGIC_ENABLED": "on"}).enabled is False
+    write(tmp_path, "[memories]\nenabled = true\n")
+    assert settings.faults(tmp_path, {}) == []
+    assert settings.load(tmp_path, {}).enabled is True
+
+
+@pytest.mark.parametrize("content", [b"[memories\n", b"\xff", b"memories = 3\n", b"[[memories]]\nenabled = true\n"])
+def test_a_file_that_is_no_settings_file_means_all_defaults(tmp_path: Path, content: bytes) -> None:
+    """What cannot be understood at all denies: defaults, memory off, one fault or more, no exception."""
+    (tmp_path / "config.toml").write_bytes(content)
+    loaded = settings.load(tmp_path, {"MEMORY_MAGIC_ENABLED": "on"})
+    assert loaded == settings.load(Path("/nowhere"), {})
+    assert settings.faults(tmp_path, {})
+
+
+def test_a_wrong_preset_is_the_default_preset(tmp_path: Path) -> None:
+    """An unknown preset changes no limit; a known one still counts where another key is wrong."""
+    write(tmp_path, '[memories]\npreset = "none"\n')
+    assert settings.load(tmp_path, {}).max_rollouts_per_startup == 64
+    write(tmp_path, '[memories]\npreset = "codex"\nmax_rollout_age_days = 900\n')
+    loaded = settings.load(tmp_path, {})
+    assert (loaded.max_rollouts_per_startup, loaded.max_rollout_age_days) == (2, 10)
+
+
+def test_paused_is_a_word_for_off(tmp_path: Path) -> None:
+    """A kernel that is paused tells its children by the variable; they find memory off and know why."""
+    environ = {"MEMORY_MAGIC_ENABLED": settings.PAUSED}
+    write(tmp_path, "[memories]\nenabled = true\n")
+    assert settings.load(tmp_path, environ).enabled is False
+    assert settings.is_paused(environ)
+    assert not settings.is_paused({"MEMORY_MAGIC_ENABLED": "off"})
+    assert settings.faults(tmp_path, environ) == []
+
+
+def test_memory_can_be_switched_off_whatever_else_is_wrong(tmp_path: Path) -> None:
+    """Not strict: an unknown key and a bad variable do not stand in the way of one line."""
+    path = write(tmp_path, "[memories]\nenabled = true\nunknown_key = 1\n")
+    settings.set_value(tmp_path, "enabled", "off", {"MEMORY_MAGIC_ENABLED": "maybe"}, strict=False)
+    assert path.read_text() == "[memories]\nenabled = false\nunknown_key = 1\n"
+
+
+def test_a_root_below_a_file_is_refused(tmp_path: Path) -> None:
+    """What lies below a file can never be a folder."""
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingError, match="file is a file; the root must be a folder"):
+        settings.find_root(tmp_path / "file" / "deeper" / "root")
+
+
+TOPS = [
+    ("", 'memory = "off"\n'),
+    ('# mine\nlabel = "x"\n', '# mine\nlabel = "x"\nmemory = "off"\n'),
+    ('label = "x"', 'label = "x"\nmemory = "off"\n'),
+    ('[t]\nmemory = "on"\n', 'memory = "off"\n[t]\nmemory = "on"\n'),
+    ('id = "a"\r\n\r\n[t]\r\n', 'id = "a"\r\nmemory = "off"\r\n\r\n[t]\r\n'),
+    ('memory = "on" # why\n', 'memory = "off" # why\n'),
+    ("\ufeff# x\n", '\ufeff# x\nmemory = "off"\n'),
+    ("# x\n[t]\n", 'memory = "off"\n# x\n[t]\n'),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), TOPS)
+def test_a_line_above_all_tables(tmp_path: Path, before: str, after: str) -> None:
+    """One line is written or changed, all else stays, and taking it out leaves the rest."""
+    path = tmp_path / ".memory-magic.toml"
+    path.write_bytes(before.encode())
+    path.chmod(0o644)
+    settings_file.replace_top(path, "memory", "off")
+    assert path.read_bytes().decode() == after
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    settings_file.replace_top(path, "memory", None)
+    kept = before if "memory" not in before.partition("[")[0] else ""
+    assert path.read_bytes().decode().rstrip("\n") == kept.rstrip("\n")
+    assert [item.name for item in tmp_path.iterdir() if item.is_file()] == [".memory-magic.toml"]
+
+
+def test_a_new_file_has_its_heading_and_the_rights_of_the_umask(tmp_path: Path) -> None:
+    """A project's file is the project's: no private mode; without the key nothing is written."""
+    path = tmp_path / "new.toml"
+    settings_file.replace_top(path, "memory", None)
+    assert not path.exists()
+    old = os.umask(0o022)
+    try:
+        settings_file.replace_top(path, "memory", "off", heading="# why\n")
+    finally:
+        os.umask(old)
+    assert path.read_text() == '# why\nmemory = "off"\n'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_form_that_cannot_be_taken_out_is_refused(tmp_path: Path) -> None:
+    """A key written as a table or with dots is left alone, and the error says what to do by hand."""
+    path = tmp_path / "x.toml"
+    path.write_text("[memory]\nx = 1\n")
+    with pytest.raises(SettingError, match="by hand"):
+        settings_file.replace_top(path, "memory", "off")
+    with pytest.raises(SettingError, match="Take the line of memory out by hand"):
+        settings_file.replace_top(path, "memory", None)
+    assert path.read_text() == "[memory]\nx = 1\n"

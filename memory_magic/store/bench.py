@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import os
 import sqlite3
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from memory_magic.errors import StoreAccessError
 from memory_magic.store import files
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
     from memory_magic.store.journal import Journal
     from memory_magic.store.journal_format import Draft
     from memory_magic.store.lock import StoreLock
+    from memory_magic.store.note import Parsed
     from memory_magic.store.records import JournalRecord, Scope
+
+
+_PORTION: Final = 1_000  # notes looked through for secrets at once
+_straight: dict[str, tuple[int, int]] = {}  # path without any link -> device and inode of its folder
 
 
 class Bench:
@@ -157,9 +163,27 @@ def root_of(scope: Scope) -> Path:
     return scope.path.parents[scope.id.count("/")]
 
 
-def resolved(path: Path) -> str:
-    """Return the file that a memory file's name leads to: dotfile managers keep a link (store_rules 2)."""
-    return os.path.realpath(path)
+def resolved(path: Path | str) -> str:
+    """Return the file that a memory file's name leads to: dotfile managers keep a link (store_rules 2).
+
+    A path that had no link in it is not taken apart again while its folder is the same one and the file is no link.
+    """
+    name = str(path)
+    folder = _straight.get(name)
+    if folder is not None and folder == _identity(os.path.dirname(name)) and not os.path.islink(name):  # noqa: PTH114, PTH120
+        return name
+    real = os.path.realpath(name)
+    if real == name and (there := _identity(os.path.dirname(name))):  # noqa: PTH120
+        _straight[name] = there
+    return real
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(folder)  # noqa: PTH116  (on the hot path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def document_of(scope: Scope, path: str, content: files.Content) -> Document:
@@ -174,15 +198,23 @@ def redacted(text: str) -> str:
 
 def rows_of(document: Document, known: dict[str, Known]) -> list[Row]:
     """Return the index rows of a document, with number, author and time from *known*; secrets taken out."""
-    hot = bool(redact(document.masked).kinds)  # one pass over the file spares one for each of its notes
     rows = []
-    for note in document.notes.values():
-        text = redacted(note.text) if hot else note.text
-        told = known.get(note.id) or Known(note.id, text, note.pinned, 0, "", "")
-        section = tuple(map(redacted, note.section)) if hot else note.section
-        details = (note.pinned, note.kind, section, told.n, told.created, told.by, told.section)
-        rows.append(Row(note.id, text, note.block.line, *details))
+    notes = iter(document.notes.values())
+    while portion := list(itertools.islice(notes, _PORTION)):
+        hot = _holds_secret(portion)
+        for note in portion:
+            text = redacted(note.text) if hot else note.text
+            told = known.get(note.id) or Known(note.id, text, note.pinned, 0, "", "")
+            section = tuple(map(redacted, note.section)) if hot else note.section
+            details = (note.pinned, note.kind, section, told.n, told.created, told.by, told.section)
+            rows.append(Row(note.id, text, note.block.line, *details))
     return rows
+
+
+def _holds_secret(notes: Sequence[Parsed]) -> bool:
+    """Tell whether any of *notes* or the headings above them holds a secret: one pass spares one for each of them."""
+    titles = dict.fromkeys(title for section in dict.fromkeys(note.section for note in notes) for title in section)
+    return bool(redact("\n\n".join([*titles, *(note.text for note in notes)])).kinds)
 
 
 def source_of(state: FileState) -> Source:

@@ -11,11 +11,11 @@ has looked at it once more: an editor may have had it open.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from memory_magic.errors import ChangedMeanwhileError, MemoryMagicError
@@ -26,7 +26,7 @@ from memory_magic.store.note import encode
 from memory_magic.store.observe import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memory_magic.store.bench import Bench, FileState
     from memory_magic.store.note import Document
@@ -40,6 +40,7 @@ HAND: Final = "an edit of the file"
 OLD_SECONDS: Final = 1.0
 OLD_MOST: Final = 4
 _TICK_NS: Final = 20_000_000  # no clock tick is longer than 10 ms
+_BEGIN: Final = ".MEMORY.md."
 _TEMP: Final = re.compile(r"\.MEMORY\.md\.(\d+)(?:-(\d+))?\.([0-9a-f]{16})(?:\.(\d+)-[0-9a-f]+)?\.(new|old|part)$")
 
 
@@ -72,14 +73,22 @@ class Temp:
 def temps(target: str) -> list[Temp]:
     """Return the temp files beside *target*, oldest record first."""
     directory = os.path.dirname(target)  # noqa: PTH120  (strings on the hot path)
-    found = []
-    with files.disk_errors(directory), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        for name in os.listdir(directory):  # noqa: PTH208
-            if name.startswith(".MEMORY.md.") and (match := _TEMP.fullmatch(name)):
-                path = f"{directory}{os.sep}{name}"
-                first, last, mtime = int(match[1]), int(match[2] or match[1]), int(match[4] or 0)
-                found.append(Temp(path, first, last, match[3], mtime, match[5]))
+    with files.disk_errors(directory):
+        try:
+            names = os.listdir(directory)  # noqa: PTH208
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+    found = [temp for name in names if name.startswith(_BEGIN) and (temp := _temp(directory, name))]
     return sorted(found, key=lambda temp: (temp.first, temp.path))
+
+
+@lru_cache(maxsize=64)  # each writer sees the predecessors that the last few have left
+def _temp(directory: str, name: str) -> Temp | None:
+    match = _TEMP.fullmatch(name)
+    if match is None:
+        return None
+    first, last, digest, mtime, state = match.groups()
+    return Temp(f"{directory}{os.sep}{name}", int(first), int(last or first), digest, int(mtime or 0), state)
 
 
 def write_temp(target: str, numbers: tuple[int, int], data: bytes, data_hash: str) -> tuple[str, files.Signature]:
@@ -138,13 +147,13 @@ def keep_old(temporary: str, content_hash: str, signature: files.Signature) -> N
 def settled_old(found: list[Temp]) -> list[Temp]:
     """Return the predecessors that have been kept long enough, and the oldest of too many."""
     old = [temp for temp in found if temp.state == "old"]
-    if not old:
-        return []
+    settled = old[:-OLD_MOST]
     now = time.time_ns()
-    ages = [now - files.stat_file(temp.path).ctime_ns for temp in old]
-    return [
-        temp for at, temp in enumerate(old) if ages[at] > OLD_SECONDS * 1e9 or at < len(old) - OLD_MOST or ages[at] < 0
-    ]
+    for temp in old[-OLD_MOST:]:
+        if 0 <= now - files.stat_file(temp.path).ctime_ns <= OLD_SECONDS * 1e9:
+            break  # those after it are younger still
+        settled.append(temp)
+    return settled
 
 
 def looks_torn(state: FileState, content: files.Content) -> bool:
@@ -217,8 +226,7 @@ class Passage:
             document.require_writable()
             result = document if self.operation.is_done(document) else self.operation.apply(document)
         except MemoryMagicError as error:
-            self._put_back(temporary, live, saved.data or b"")
-            self._cancel(saved, document, error)
+            self._cancel([saved, *self._put_back(temporary, live, saved.data or b"")], error)
         # compared with our change in it, the save differs by what the editor did, and by nothing else
         records = self._observe(state.known, state.order, result)
         state.apply(records)
@@ -231,21 +239,23 @@ class Passage:
         found = differences(known, order, document, redacted)
         return self.bench.record([Draft(draft.action, draft.fields | {"by": HAND}) for draft in found])
 
-    def _put_back(self, temporary: str, live: bytes, saved: bytes) -> None:
-        """Exchange until what comes out is what we put there last: the newest save stays."""
-        ours = live
-        while True:
-            if not swap(temporary, self.state.path, expect_absent=False):
-                return
-            out = files.read(temporary).data or b""
-            if out == ours:
-                files.remove(temporary)
-                return
-            ours = saved
-            saved = out
+    def _put_back(self, temporary: str, live: bytes, saved: bytes) -> list[files.Content]:
+        """Exchange until what comes out is what we put there last: the newest save stays; return those that came out.
 
-    def _cancel(self, saved: files.Content, document: Document, error: MemoryMagicError) -> NoReturn:
-        """Take the change back in the journal, and let the editor's save be what is known."""
+        What we had put there is kept for one more look: an editor may have it open.
+        """
+        ours, later = live, []
+        while swap(temporary, self.state.path, expect_absent=False):
+            out = files.read(temporary)
+            if (out.data or b"") == ours:
+                keep_old(temporary, out.hash, out.signature)
+                break
+            later.append(out)
+            ours, saved = saved, out.data or b""
+        return later
+
+    def _cancel(self, saves: Sequence[files.Content], error: MemoryMagicError) -> NoReturn:
+        """Take the change back in the journal, and let the editor's *saves*, the newest last, be what is known."""
         state = self.state
         self.bench.record(
             [
@@ -254,17 +264,31 @@ class Passage:
             ]
         )
         state.know(self._before)
-        if document.is_text:
-            order = [one for one in document.notes if one in self._before]
-            order += [one for one in self._before if one not in document.notes]
-            state.apply(self._observe(state.known, order, document))
-        state.moved_to(saved, document)
+        self._take_in(saves)
         self._finish()
         raise ChangedMeanwhileError(
             f"the note was changed in an editor meanwhile, so nothing was done ({error.what})",
             where=state.path,
             hint="look at the file and try again",
         ) from error
+
+    def _take_in(self, saves: Sequence[files.Content], change: Callable[[Document], Document] | None = None) -> None:
+        """Journal each save after the other: the next one may be of a buffer that was read before it.
+
+        Of one that looks half-written only what came is journalled: what went is seen in the file that stands there.
+        """
+        state = self.state
+        for at, saved in enumerate(saves):
+            document = state.read_as(state.path, saved)
+            torn = bool(at) and looks_torn(state, saved)
+            if document.is_text:
+                document = document if change is None else change(document)
+                known = {one: note for one, note in state.known.items() if one in document.notes or not torn}
+                order = [one for one in document.notes if one in known]
+                order += [one for one in known if one not in document.notes]
+                state.apply(self._observe(known, order, document))
+            if not torn:
+                state.moved_to(saved, document)
 
     def _finish(self) -> None:
         for path, content in self._left_over:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,6 +46,7 @@ FORMAT: Final = 1
 KIND: Final = "memory-magic"
 UNKNOWN: Final = "unknown"
 TOMBSTONES: Final = "tombstones.md"
+_TOMBSTONE: Final = re.compile(r"[0-9a-f]{32}(?: (?:(?:contains|session):)?[0-9a-f]{32}(?::[0-9]{1,6})?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +186,15 @@ def without_secrets(record: JournalRecord) -> JournalRecord:
     """Return *record* with commitments, or redacted text where there is no chain, in place of fields with secrets."""
     if not redact("\n".join(record.fields.values())).kinds:
         return record
-    hot = {name: redact(value) for name, value in record.fields.items()}
+    hot = {name: redact(value) for name, value in record.fields.items() if not _is_tombstone(name, value)}
     if record.n == 0:
-        return dataclasses.replace(record, fields={name: found.text for name, found in hot.items()})
+        return dataclasses.replace(record, fields=record.fields | {name: found.text for name, found in hot.items()})
     return sealed(record, [name for name, found in hot.items() if found.kinds])
+
+
+def _is_tombstone(name: str, value: str) -> bool:
+    """Tell whether a field holds digests of ours: they look like keys, and without them a purge cannot be checked."""
+    return name == "tombstone" and _TOMBSTONE.fullmatch(value) is not None
 
 
 def sealed(record: JournalRecord, names: list[str] | None = None) -> JournalRecord:

@@ -120,8 +120,8 @@ def _read_store(path: Path) -> Parcel:
         content = files.read(str(base / scope / "MEMORY.md"))
         if content.data is not None:
             _read_markdown(parcel, scope, base / scope / "MEMORY.md", content.data)
-            if scope != GLOBAL:
-                parcel.scopes[scope] = read_scope_file(base / scope)[0] or ScopeFile()
+            if scope != GLOBAL and (file := read_scope_file(base / scope)[0]) is not None:
+                parcel.scopes[scope] = file  # CodeWhale makes none
     if (base / "JOURNAL.md").is_file():
         parcel.notices.append("its JOURNAL.md was not taken over: keep it where it is to look something up")
     return parcel

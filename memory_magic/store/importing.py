@@ -262,7 +262,7 @@ class _Batch:
 def lay_out(access: Access, parcel: Parcel, place: Scope) -> None:
     """Make a scope's directory and, for a workspace without one, its `scope.toml` as the source had it."""
     content = parcel.scopes.get(place.id)
-    if not place.is_global and content is not None and content.created and not (place.path / "scope.toml").exists():
+    if not place.is_global and content is not None and not (place.path / "scope.toml").exists():
         files.make_directory(access.root)
         write_scope_file(place.path, content)
     access.lay_out(place)

@@ -16,9 +16,9 @@ import json
 import os
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from memory_magic.store import files, search_table
+from memory_magic.store import files, schema, search_table
 from memory_magic.store.note import SEPARATOR, Place
 from memory_magic.store.ranking import nearest, packed
 from memory_magic.store.records import Hit, Note
@@ -30,30 +30,9 @@ if TYPE_CHECKING:
 
     from memory_magic.store.records import JournalRecord, Scope
 
-SCHEMA: Final = 3
+SCHEMA: Final = schema.VERSION
 BUSY_SECONDS: Final = 10.0
-_TABLES: Final = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE sources(
-    scope TEXT PRIMARY KEY, path TEXT NOT NULL, device INTEGER, inode INTEGER, size INTEGER, mtime_ns INTEGER,
-    ctime_ns INTEGER, hash TEXT NOT NULL, place_offset INTEGER, place_prefix TEXT, place_line INTEGER,
-    place_newline TEXT, place_blocked TEXT, place_section TEXT
-) WITHOUT ROWID;
-CREATE TABLE notes(
-    rowid INTEGER PRIMARY KEY, scope TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, line INTEGER NOT NULL,
-    pinned INTEGER NOT NULL, kind TEXT NOT NULL, section TEXT NOT NULL, n INTEGER NOT NULL,
-    created TEXT, by TEXT, home TEXT, terms TEXT NOT NULL
-);
-CREATE UNIQUE INDEX notes_by_id ON notes(id, scope);
-CREATE INDEX notes_by_age ON notes(scope, pinned DESC, n DESC, line DESC);
-CREATE TABLE journal(
-    n INTEGER NOT NULL, at INTEGER PRIMARY KEY, length INTEGER NOT NULL, action TEXT NOT NULL, time TEXT NOT NULL,
-    scope TEXT NOT NULL, id TEXT, new_id TEXT, chain TEXT NOT NULL
-);
-CREATE INDEX journal_by_n ON journal(n);
-CREATE INDEX journal_by_id ON journal(id);
-CREATE INDEX journal_by_new_id ON journal(new_id);
-"""
+_SETTLE_EVERY: Final = 16  # notes: asking at each whether FTS5 must follow would cost a write more than its own row
 _SELECT_NOTES: Final = "SELECT id, text, scope, line, pinned, kind, section, n, created, by FROM notes WHERE "
 _SELECT_ROWS: Final = (
     "SELECT rowid, id, text, line, pinned, kind, section, n, created, by, home, terms != '' FROM notes WHERE scope = ?"
@@ -63,12 +42,35 @@ _UPDATE_NOTE: Final = (
     " created = ?, by = ?, home = ? WHERE rowid = ?"
 )
 _INSERT_NOTE: Final = "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_SAME_ID: Final = "notes INDEXED BY notes_by_id WHERE scope = ?1 AND id = ?2"
+_SOURCE_WITHOUT: Final = f"SELECT * FROM sources WHERE scope = ?1 AND NOT EXISTS (SELECT 1 FROM {_SAME_ID})"  # noqa: S608
 _LAST_RECORD: Final = "SELECT n, chain, at, at + length FROM journal ORDER BY at DESC LIMIT 1"
 _CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+# what SQLite says where a table is missing: one of ours, or one that FTS5 keeps beside its own
+_MISSING: Final = ("no such table", "no such column", "no such index", "vtable constructor", "SQL logic error")
 
 
 class DamagedIndexError(Exception):
     """The database cannot be read as ours; the caller deletes it and builds it anew."""
+
+
+class _DamageToldApart:
+    """Raise `DamagedIndexError` for corruption and missing tables; let the rest (busy, disk full) through."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, sqlite3.DatabaseError):
+            return
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _CORRUPT or str(error).startswith(_MISSING):
+            raise DamagedIndexError(str(error)) from error
+
+
+_DAMAGE_TOLD_APART: Final = _DamageToldApart()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class Index:
         else:
             connection = self._open_for_writing(self.path)
         self._identity = self._file_identity() if self.path is not None else (0, 0)
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             try:
                 self._prepare(connection)
             except BaseException:
@@ -203,7 +205,7 @@ class Index:
             if version or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise DamagedIndexError("the index has another format")
             connection.execute("BEGIN IMMEDIATE")
-            for statement in _TABLES.split(";"):
+            for statement in schema.TABLES.split(";"):
                 connection.execute(statement)
             search_table.create(connection)
             connection.execute(f"PRAGMA user_version = {SCHEMA}")
@@ -212,7 +214,7 @@ class Index:
     def check(self) -> None:
         """Open the database; raise `DamagedIndexError` where it is not ours or cannot be read."""
         self._close_if_replaced()
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             _ = self.connection
 
     def close(self) -> None:
@@ -231,7 +233,7 @@ class Index:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write in one transaction; nothing of it stays on an error."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             connection = self.connection
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -245,7 +247,7 @@ class Index:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """Read several times from one state."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             connection = self.connection
             connection.execute("BEGIN")
             try:
@@ -257,39 +259,47 @@ class Index:
 
     def source(self, scope: str) -> Source | None:
         """Return what is held of a scope's file."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             row = self.connection.execute("SELECT * FROM sources WHERE scope = ?", (scope,)).fetchone()
-        if row is None:
-            return None
-        return Source(row[0], os.fsdecode(row[1]), files.Signature(*row[2:7]), row[7], Place(*row[8:14]))
+        return None if row is None else _source(row)
+
+    def source_without(self, scope: str, ids: Sequence[str]) -> Source | None:
+        """Return what is held of a scope's file, unless one of its notes has one of *ids*."""
+        connection = self.connection
+        with _DAMAGE_TOLD_APART:
+            for one in ids[1:]:
+                if connection.execute(f"SELECT 1 FROM {_SAME_ID}", (scope, one)).fetchone():  # noqa: S608  (constant)
+                    return None
+            row = connection.execute(_SOURCE_WITHOUT, (scope, ids[0])).fetchone()
+        return None if row is None else _source(row)
 
     def scopes(self) -> list[str]:
         """Return the scopes that have a source row."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             return [row[0] for row in self.connection.execute("SELECT scope FROM sources ORDER BY scope")]
 
     def notes(self, scope: str, path: str, limit: int = -1) -> list[Note]:
         """Return the notes of a scope: pinned first, then newest first."""
         sql = _SELECT_NOTES + "scope = ? ORDER BY pinned DESC, n DESC, line DESC LIMIT ?"
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             return [_note(row, path) for row in self.connection.execute(sql, (scope, limit))]
 
     def find(self, scope: str, prefix: str, path: str) -> list[Note]:
         """Return the notes of a scope whose id begins with *prefix*."""
         sql = _SELECT_NOTES.replace(" WHERE", " INDEXED BY notes_by_id WHERE") + "id >= ? AND id < ? AND scope = ?"
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             rows = self.connection.execute(sql, (prefix, f"{prefix}\x7f", scope)).fetchall()
         return [_note(row, path) for row in rows]
 
     def count(self, scope: str) -> int:
         """Return the number of notes of a scope."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             return int(self.connection.execute("SELECT count(*) FROM notes WHERE scope = ?", (scope,)).fetchone()[0])
 
     def known(self, scope: str) -> dict[str, Known]:
         """Return the notes of a scope as the journal knows them, in file order."""
         sql = "SELECT id, text, pinned, n, created, by, home FROM notes WHERE scope = ? ORDER BY line"
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             rows = self.connection.execute(sql, (scope,)).fetchall()
         return {row[0]: Known(row[0], row[1], bool(row[2]), *row[3:]) for row in rows}
 
@@ -319,11 +329,11 @@ class Index:
         """Add notes to a source and write its row last; call inside `transaction`."""
         connection = self.connection
         first = search_table.next_rowid(connection, source.scope)
-        values = [
+        values = (
             (first + at, *row.values(source.scope), row.terms() if searchable else "") for at, row in enumerate(rows)
-        ]
-        connection.executemany(_INSERT_NOTE, values)
-        if searchable and values:
+        )
+        last = first - 1 + max(0, connection.executemany(_INSERT_NOTE, values).rowcount)
+        if searchable and last // _SETTLE_EVERY != (first - 1) // _SETTLE_EVERY:
             search_table.settle(connection, source.scope)
         self.put_source(source)
 
@@ -361,7 +371,7 @@ class Index:
 
     def cursor(self) -> Cursor:
         """Return how far the journal has been followed."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             row = self.connection.execute(_LAST_RECORD).fetchone()
         return Cursor(*row) if row else Cursor()
 
@@ -393,7 +403,7 @@ class Index:
 
     def offset_of(self, n: int) -> int:
         """Return where record *n* stands, or 0: search from the beginning."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             row = self.connection.execute(
                 "SELECT at FROM journal WHERE n = ? ORDER BY at DESC LIMIT 1", (n,)
             ).fetchone()
@@ -401,7 +411,7 @@ class Index:
 
     def knows_id(self, one: str) -> bool:
         """Tell whether any record ever named this id."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             sql = "SELECT 1 FROM journal WHERE id = ?1 UNION ALL SELECT 1 FROM journal WHERE new_id = ?1 LIMIT 1"
             return self.connection.execute(sql, (one,)).fetchone() is not None
 
@@ -412,7 +422,7 @@ class Index:
             f"SELECT n, new_id FROM journal WHERE id >= ? AND id < ? AND n > ? AND scope IN ({marks})"  # noqa: S608  (marks only)
             f" AND action NOT IN {STAYING} ORDER BY n DESC LIMIT 1"
         )
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             row = self.connection.execute(sql, (prefix, f"{prefix}\x7f", after, *scopes)).fetchone()
         return None if row is None else (row[0], row[1])
 
@@ -420,7 +430,7 @@ class Index:
 
     def meta(self, key: str) -> object:
         """Return a small JSON value, or None."""
-        with _damage_told_apart():
+        with _DAMAGE_TOLD_APART:
             row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
@@ -429,16 +439,8 @@ class Index:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
 
-@contextlib.contextmanager
-def _damage_told_apart() -> Iterator[None]:
-    """Raise `DamagedIndexError` for corruption and missing tables; let the rest (busy, disk full) through."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in _CORRUPT or "no such table" in str(error) or "no such column" in str(error):
-            raise DamagedIndexError(str(error)) from error
-        raise
+def _source(row: tuple[Any, ...]) -> Source:
+    return Source(row[0], os.fsdecode(row[1]), files.Signature(*row[2:7]), row[7], Place(*row[8:14]))
 
 
 def _note(row: tuple[str, str, str, int, int, str, str, int, str, str], path: str) -> Note:

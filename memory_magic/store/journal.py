@@ -10,14 +10,14 @@ back by an hour or more, which the record then says.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime as dt
 import os
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from memory_magic.errors import FileStateError, StoreAccessError
-from memory_magic.store import files
+from memory_magic.store import anchors, files
 from memory_magic.store import journal_format as form
 from memory_magic.store.records import JournalRecord, Verification
 from memory_magic.store.replay import cancels
@@ -33,6 +33,7 @@ _MOST_DIGITS: Final = 19
 _START: Final = b"- **"
 _CLOCK_SLACK: Final = dt.timedelta(hours=1)
 _TIME_FORMAT: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
+_TIME_LENGTH: Final = len("2026-11-30T18:35:00.123456")
 
 
 def utc_now() -> dt.datetime:
@@ -62,13 +63,21 @@ class Journal:
     def __init__(self, path: Path, clock: Callable[[], dt.datetime] = utc_now) -> None:
         self.path = path
         self._clock = clock
+        self._seen: tuple[Tail, bytes] | None = None  # the end as we left it: its bytes from the line before it on
 
     def tail(self) -> Tail:
-        """Return the end of the journal; read the last 64 kB, and more only where one record is longer."""
+        """Return the end of the journal; read the last 64 kB, and more only where one record is longer.
+
+        Where it ends in the very record that we wrote last, just that is read, and nothing is parsed.
+        """
         with self._open() as descriptor:
             if descriptor is None:
                 return Tail()
             size = os.fstat(descriptor).st_size
+            if self._seen is not None and self._seen[0].size == size:
+                tail, ending = self._seen
+                if os.pread(descriptor, len(ending), size - len(ending)) == ending:
+                    return tail
             window = TAIL_BYTES
             while True:
                 start = max(0, size - window)
@@ -107,7 +116,7 @@ class Journal:
 
     def _time_after(self, last: str) -> tuple[str, str]:
         now = self._clock()
-        written = now.strftime(_TIME_FORMAT)
+        written = f"{now.isoformat(timespec='microseconds')[:_TIME_LENGTH]}Z"
         if last <= written:  # times of one format are ordered like their texts
             return written, ""
         try:
@@ -115,10 +124,10 @@ class Journal:
         except ValueError:
             return written, ""  # edited by somebody; verify tells
         if back <= dt.timedelta(0):
-            return now.strftime(_TIME_FORMAT), ""
+            return written, ""
         if back < _CLOCK_SLACK:
             return last, ""
-        return now.strftime(_TIME_FORMAT), f"went back {back.total_seconds() / 3600:.0f} h"
+        return written, f"went back {back.total_seconds() / 3600:.0f} h"
 
     def write(self, records: Sequence[JournalRecord], tail: Tail) -> list[JournalRecord]:
         """Write numbered *records* after *tail*, cutting a torn record there; return them with their places."""
@@ -133,8 +142,10 @@ class Journal:
                 os.close(descriptor)
         placed = []
         for record, text in zip(records, texts, strict=True):
-            placed.append(dataclasses.replace(record, offset=at, length=len(text)))
+            placed.append(form.placed(record, at, len(text)))
             at += len(text)
+        last = placed[-1]
+        self._seen = Tail(last.n, last.chain, last.time, last.offset, at, at), b"\n" + texts[-1]
         return placed
 
     def _write_at_end(self, descriptor: int, text: bytes, tail: Tail) -> int:
@@ -223,18 +234,28 @@ class Journal:
         finally:
             os.close(descriptor)
 
-    def require_writable(self) -> None:
-        """Raise `FileStateError` where the journal cannot be appended to, before anything else is changed."""
-        if self.path.exists() and not self.path.is_file():
+    def require_writable(self) -> bool:
+        """Tell whether there is a journal; raise where it cannot be appended to, before anything else is changed."""
+        try:
+            mode = os.stat(self.path).st_mode  # noqa: PTH116  (on the hot path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise files.access_error(error, self.path) from error
+        if not stat.S_ISREG(mode):
             raise FileStateError("the journal is no file, so nothing can be changed", where=str(self.path))
-        if self.path.exists() and not os.access(self.path, os.R_OK | os.W_OK):
+        if not os.access(self.path, os.R_OK | os.W_OK):
             raise StoreAccessError(
                 "the journal cannot be written, so nothing can be changed", where=str(self.path), hint="mend its rights"
             )
+        return True
 
     def verify(self, anchor: tuple[int, str] | None = None) -> Verification:
-        """Check every record against the chain; *anchor* is a number and chain that it is known to have reached."""
-        return _Verifier(anchor).run(self._pieces(0))
+        """Check every record against the chain; *anchor* is a number and chain that it is known to have reached.
+
+        What the ledger beside the journal knows of it counts as well.
+        """
+        return _Verifier(anchors.Anchors(anchor, anchors.in_ledger(self.path.parent))).run(self._pieces(0))
 
 
 def _split(data: bytes, at: int) -> Iterator[tuple[int, bytes, JournalRecord | None]]:
@@ -288,13 +309,13 @@ def _whole_length(piece: bytes) -> int:
 class _Verifier:
     """One pass over the journal, keeping only the chains seen, not the records."""
 
-    def __init__(self, anchor: tuple[int, str] | None) -> None:
-        self.anchor = anchor
+    def __init__(self, known: anchors.Anchors) -> None:
+        self.known = known
         self.faults: list[str] = []
         self.chains: dict[str, str] = {form.GENESIS[: form.PREV_SHOWN]: form.GENESIS}
         self.head, self.n, self.line = form.GENESIS, 0, 1
+        self.greatest = 0
         self.erased: dict[tuple[int, str], bool] = {}
-        self.anchored = anchor is None or anchor[0] == 0
 
     def run(self, pieces: Iterator[tuple[int, bytes, JournalRecord | None]]) -> Verification:
         for _, piece, record in pieces:
@@ -304,10 +325,7 @@ class _Verifier:
                 self._check(record)
                 self._trailing(piece)
             self.line += piece.count(b"\n")
-        if not self.anchored and self.anchor:
-            self.faults.append(
-                f"the journal ends before record {self.anchor[0]}, known from the index: its end is missing"
-            )
+        self.faults += self.known.faults(self.greatest)
         self.faults += [
             f"record {n}: its {name} was erased, and no later purge says so"
             for (n, name), listed in self.erased.items()
@@ -340,9 +358,9 @@ class _Verifier:
                 self.faults.append(f"record {record.n}: its number should be {self.n + 1}")
         self.chains[record.chain[: form.PREV_SHOWN]] = record.chain
         self.head, self.n = record.chain, record.n
+        self.greatest = max(self.greatest, record.n)
         self._note_erasures(record)
-        if self.anchor and record.n == self.anchor[0]:
-            self.anchored = record.chain == self.anchor[1]
+        self.known.meet(record.n, record.chain)
 
     def _note_erasures(self, record: JournalRecord) -> None:
         for name in record.erased:

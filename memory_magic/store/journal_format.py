@@ -118,9 +118,14 @@ def commitment(salt: str, value: str) -> str:
 def chain_value(previous: str, record: JournalRecord) -> str:
     """Return what the chain must show for *record* after *previous*."""
     names = ordered({**record.fields, **record.erased} if record.erased else record.fields)
+    pairs = [(name, _commitment_of(record, name)) for name in names]
+    return _chain(previous, record.n, record.action, record.time, pairs)
+
+
+def _chain(previous: str, n: int, action: str, time: str, commitments: Iterable[tuple[str, str]]) -> str:
     # canonical JSON put together by hand: a general encoder took longer than the hashing
-    pairs = ",".join([f"[{_quoted(name)},{_quoted(_commitment_of(record, name))}]" for name in names])
-    body = f"[{_quoted(previous)},{record.n},{_quoted(record.action)},{_quoted(record.time)},[{pairs}]]"
+    pairs = ",".join([f"[{_quoted(name)},{_quoted(digest)}]" for name, digest in commitments])
+    body = f"[{_quoted(previous)},{n},{_quoted(action)},{_quoted(time)},[{pairs}]]"
     return hashlib.sha256(body.encode()).hexdigest()
 
 
@@ -134,8 +139,18 @@ def _commitment_of(record: JournalRecord, name: str) -> str:
 def finish(draft: Draft, n: int, time: str, previous: str) -> JournalRecord:
     """Give *draft* its number, time, salt and chain."""
     fields = {name: cleaned for name in ordered(draft.fields) if (cleaned := clean_value(draft.fields[name]))}
-    bare = JournalRecord(n, draft.action, time, fields, os.urandom(16).hex(), previous[:PREV_SHOWN], "")
-    return JournalRecord(n, draft.action, time, fields, bare.salt, bare.prev, chain_value(previous, bare))
+    salt = os.urandom(16).hex()
+    commitments = [(name, commitment(field_salt(salt, name), value)) for name, value in fields.items()]
+    chain = _chain(previous, n, draft.action, time, commitments)
+    return JournalRecord(n, draft.action, time, fields, salt, previous[:PREV_SHOWN], chain)
+
+
+def placed(record: JournalRecord, offset: int, length: int) -> JournalRecord:
+    """Return a new *record* with the place at which it was written."""
+    one = record
+    return JournalRecord(
+        one.n, one.action, one.time, one.fields, one.salt, one.prev, one.chain, one.salts, one.erased, offset, length
+    )
 
 
 def render(record: JournalRecord) -> str:

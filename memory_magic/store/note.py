@@ -13,6 +13,7 @@ Formats (the file names none, so that it stays a person's file):
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 PINNED: Final = "pinned"
 SEPARATOR: Final = "\x1f"  # between section titles, where one string holds a path of headings
 _PINNED_LEVEL: Final = 2
+_NO_UTF8: Final = re.compile("[\udc80-\udcff]")  # as `decode` keeps it
 _REPLACEMENT: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -144,9 +146,8 @@ class Document:
         if has_conflict(self.text):
             lines = [str(block.line) for block in self.blocks if block.kind == "conflict"]
             found.append(f"holds conflict markers of version control at line {', '.join(lines)}")
-        if any("\udc80" <= c <= "\udcff" for c in self.text if c > "\ud7ff"):
-            at = next(i for i, c in enumerate(self.text) if "\udc80" <= c <= "\udcff")
-            found.append(f"holds a byte that is no UTF-8 at line {self.text.count(chr(10), 0, at) + 1}")
+        if not self.text.isascii() and (byte := _NO_UTF8.search(self.text)):
+            found.append(f"holds a byte that is no UTF-8 at line {self.text.count(chr(10), 0, byte.start()) + 1}")
         found += [f"has {OPEN_KINDS[b.open]} from line {b.line} to its end" for b in self.blocks if b.open]
         return found
 
@@ -198,7 +199,7 @@ class Document:
             prefix = self._gap(offset, tight=last.kind == "item")
         if self.text.startswith("\ufeff") and offset == 0:
             offset = 1
-        line = len(LINE.findall(self.text[:offset])) + len(LINE.findall(prefix)) + 1
+        line = _lines(self.text[:offset]) + _lines(prefix) + 1
         if prefix and offset and self.text[offset - 1] not in "\r\n":
             line -= 1  # the prefix ends the unfinished line first
         titles = SEPARATOR.join(section)
@@ -406,6 +407,11 @@ class _Sections:
     def path(self) -> tuple[str, ...]:
         """Return the titles from the outermost heading to the nearest."""
         return tuple(title for _, title in self.stack)
+
+
+def _lines(text: str) -> int:
+    """Return the number of lines of *text*, an unfinished last one included."""
+    return len(LINE.findall(text)) if "\r" in text else text.count("\n") + (text[-1:] not in {"", "\n"})
 
 
 def blocked_error(blocked: str, where: str) -> FileStateError:

@@ -9,6 +9,7 @@ shows the effect already. Ids name the notes; texts here have passed the gate.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -57,6 +58,11 @@ def _note(document: Document, one: str) -> Parsed:
     return note
 
 
+@lru_cache(maxsize=1)  # one write asks several times
+def _ids(scope: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(note_id(scope, normalise(text)) for text in texts)
+
+
 def _with(fields: dict[str, str], extra: Mapping[str, str]) -> dict[str, str]:
     return fields | {name: value for name, value in extra.items() if value}
 
@@ -73,7 +79,7 @@ class Append:
     @property
     def ids(self) -> tuple[str, ...]:
         """Return the ids in the order of the texts."""
-        return tuple(note_id(self.scope, normalise(text)) for text in self.texts)
+        return _ids(self.scope, self.texts)
 
     @property
     def added(self) -> frozenset[str]:

@@ -60,16 +60,39 @@ class Reader:
 
     def search(self, query: str, scopes: Sequence[Scope], limit: int) -> tuple[list[Hit], str]:
         """Return the best notes of *scopes*, and in words why the index was not used, if it was not."""
-        try:
-            levels = [self.level(scope) for scope in scopes]
-            index = next((one for one in levels if one is not None), None)
-            if index is not None and all(
-                level is not None or not self._has_notes(scope) for level, scope in zip(levels, scopes, strict=True)
-            ):
+        for _ in range(2):
+            try:
+                index = self._level_in_all(scopes)
+                if index is None:
+                    break
                 return (self.indexes.reading() or index).search(query, scopes, limit), ""
-        except (sqlite3.Error, DamagedIndexError):
-            self.indexes.close_reading()
+            except DamagedIndexError:
+                self.indexes.close_reading()
+                if not self._discarded():
+                    break
+            except sqlite3.Error:
+                self.indexes.close_reading()
+                break
         return self._searched_files(query, scopes, limit)
+
+    def _level_in_all(self, scopes: Sequence[Scope]) -> Index | None:
+        """Return the index if it agrees with the files of all *scopes*."""
+        levels = [self.level(scope) for scope in scopes]
+        pairs = zip(levels, scopes, strict=True)
+        if all(level is not None or not self._has_notes(scope) for level, scope in pairs):
+            return next((one for one in levels if one is not None), None)
+        return None
+
+    def _discarded(self) -> bool:
+        """Delete an index that proved damaged only where it was used; tell whether it may be built anew."""
+        if self.writer is None:
+            return False
+        try:
+            with self.writer.hold(timeout=0):
+                self.indexes.discard()
+        except (MemoryMagicError, LockLostError, DamagedIndexError, sqlite3.Error):
+            return False
+        return True
 
     def _has_notes(self, scope: Scope) -> bool:
         return files.stat_file(resolved(scope.memory_file)).size > 0
@@ -135,7 +158,8 @@ class Reader:
         try:
             with self.writer.hold(timeout=0) as bench:
                 self.writer.observe(bench, scope)
-                return bench.index
+                # one that could not follow (a full disk) was deleted: what stands there now knows nothing
+                return bench.index if bench.index.source(scope.id) is not None else None
         except (MemoryMagicError, LockLostError, DamagedIndexError, sqlite3.Error):
             return None  # somebody writes, or nobody can: the file itself is read
 

@@ -160,7 +160,8 @@ def match(
         search.add(ranking, rowids)
         if len(ranking) >= limit:
             break
-    search.add_neighbours(ranking, ranking.leaders(max(_LEAST_LEADERS, int(_LEADERS * limit))))
+    if len(asked.words) > 1:  # else whoever matches lacks no word that a neighbour could lend
+        search.add_neighbours(ranking, ranking.leaders(max(_LEAST_LEADERS, int(_LEADERS * limit))))
     return ranking.result(limit)
 
 

@@ -410,7 +410,7 @@ class Store:
         fault: MemoryMagicError | None = None
         for scope in scopes:
             try:
-                notes += len(self._writer.observe(bench, scope).document.notes)
+                notes += len(self._writer.observe(bench, scope).known)
             except MemoryMagicError as error:
                 fault = fault or error
         if fault is not None:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from memory_magic.store.hashes import Kept
     from memory_magic.store.index import Index
     from memory_magic.store.indexes import Indexes
     from memory_magic.store.journal import Journal
@@ -73,16 +74,15 @@ class Writer:
         self._indexes = indexes
         self._damaged = False
         self._lock: StoreLock | None = None
+        self._kept: Kept | None = None
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[Bench]:
         """Take the lock and give a bench whose index has followed the journal; *timeout* in seconds."""
-        from memory_magic.store import lock as lock_module  # filelock is no standard library: writers only
-
-        files.make_directory(self.root)
-        self.journal.require_writable()
-        lock = self._lock = self._lock or lock_module.StoreLock(self.root)
-        with lock.hold(lock_module.TIMEOUT if timeout is None else timeout):
+        if not self.journal.require_writable():
+            files.make_directory(self.root)
+        lock = self._lock or self._make_lock()
+        with lock.hold(timeout):
             if self._damaged:
                 self._indexes.discard()
                 self._damaged = False
@@ -90,6 +90,12 @@ class Writer:
             follow(bench)
             self._finish_purge(bench)
             yield bench
+
+    def _make_lock(self) -> StoreLock:
+        from memory_magic.store.lock import StoreLock  # filelock is no standard library: writers only
+
+        self._lock = StoreLock(self.root)
+        return self._lock
 
     def _finish_purge(self, bench: Bench) -> None:
         """Finish a purge that was interrupted, and let both copies of the tombstones agree."""
@@ -176,12 +182,12 @@ class Writer:
         return self.run(work)
 
     def _carry_out(self, bench: Bench, scope: Scope, operation: Operation | None) -> Outcome:
-        if operation is not None:
-            files.make_directory(scope.path)
         if isinstance(operation, Append) and not operation.pinned:
             outcome = self._append(bench, scope, operation)
             if outcome is not None:
                 return outcome
+        if operation is not None:
+            files.make_directory(scope.path)
         state = self.observe(bench, scope)
         if isinstance(operation, Append):
             operation = operation.without(state.document.notes) if not operation.pinned else operation
@@ -194,15 +200,15 @@ class Writer:
     def _append(self, bench: Bench, scope: Scope, operation: Append) -> Outcome | None:
         """Append without parsing; None where the index does not know the file as it is, or knows a text already."""
         path = resolved(scope.memory_file)
-        source = bench.index.source(scope.id)
+        source = bench.index.source_without(scope.id, operation.ids)
         if source is None or source.path != path or source.place.blocked or not _tidy(path):
             return None
-        if any(bench.index.find(scope.id, one, path) for one in operation.ids):
-            return None
         content = files.read(path)
-        data, place = content.data or b"", source.place
+        if content.data is None:
+            return None
+        data, place = content.data, source.place
         chunk = operation.chunk(place.prefix, place.newline)
-        hashes = Hashes(data, place.offset, chunk)
+        hashes = Hashes(data, place.offset, chunk, self._kept)
         new = data[: place.offset] + chunk + data[place.offset :]
         state = FileState(scope, path, content, lambda: bench.index.known(scope.id))
         records = bench.number(operation.drafts(None))
@@ -216,6 +222,7 @@ class Writer:
         self._run(passage, temporary, new, source.hash)
         if passage.merged:
             return self._settle(bench, state, passage)
+        self._kept = hashes.keep(new)
         grown = Source(scope.id, path, still_ours(path, written), after, place.after(chunk, operation.height))
         return _index_append(bench, operation, passage, grown, place)
 

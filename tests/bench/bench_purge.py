@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REACH = 1.5
-RECORDS = 20_000
+RECORDS = 100_000
 ROUNDS = 3
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(600)]
@@ -44,7 +44,7 @@ def text_of(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a root whose journal has 20,000 records of long fields, one tenth of them of notes that live."""
+    """Give a root whose journal has 100,000 records of long fields, one tenth of them of notes that live."""
     root = tmp_path_factory.mktemp("purge") / "root"
     (root / "global").mkdir(parents=True)
     moment = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

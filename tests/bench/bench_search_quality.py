@@ -3,8 +3,10 @@
 Each benchmark fills a search table as a store would (one scope a dialogue; for R@10 one note a turn, for hit@1 one note
 a session; one scope of all 240 paragraphs of a language), asks every question, and prints the figure beside its goal.
 The same notes and questions go to a table with CodeWhale's query (bare `unicode61`, AND) and, where installed, to
-rank_bm25 and bm25s. The data may not be shipped (CC BY-NC, CC BY-SA): `$MEMORY_MAGIC_BENCH_DATA` names their directory,
-else it is looked for beside the checkout, else the benchmarks are skipped.
+rank_bm25 and bm25s. basic-memory (on PATH, or named by `$BASIC_MEMORY`; it needs Python 3.12) is asked every sixth
+question of XQuAD through its MCP server, as an assistant would: it indexes some five notes a second, so LoCoMo's
+thousands are left out. The data may not be shipped (CC BY-NC, CC BY-SA): `$MEMORY_MAGIC_BENCH_DATA` names their
+directory, else it is looked for beside the checkout, else the benchmarks are skipped.
 """
 
 from __future__ import annotations
@@ -13,7 +15,10 @@ import importlib
 import json
 import os
 import re
+import shutil
 import sqlite3
+import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +39,8 @@ NOTES = (
     " n INTEGER, terms TEXT)"
 )
 ADVERSARIAL = 5
+PROGRAM = os.environ.get("BASIC_MEMORY") or shutil.which("basic-memory")
+ASKED_OF_IT = 6  # one question in so many
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(600)]
 
@@ -50,7 +57,7 @@ class Question:
 @pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """Give a list for rows that is printed when all is measured."""
-    rows = [" | ".join(["what", "questions", "reach", "ours", *RIVALS])]
+    rows = [" | ".join(["what", "questions", "reach", "ours", *RIVALS, "basic-memory"])]
     yield rows
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
         print("\n" + "\n".join(rows))
@@ -167,6 +174,89 @@ def bm25s(notes: Sequence[str]) -> Search:
     return search
 
 
+class Server:
+    """A running basic-memory, whose index holds the notes as files `n<position>.md`; it is asked line by line."""
+
+    def __init__(self, program: str, notes: Sequence[str]) -> None:
+        self.home = tempfile.TemporaryDirectory()
+        folder = Path(self.home.name) / "basic-memory"
+        folder.mkdir()
+        for place, note in enumerate(notes):
+            (folder / f"n{place}.md").write_text(f"# n{place}\n\n{note}\n", encoding="utf-8")
+        # its embeddings would be fetched from a network; the table compares searches by words
+        self.environment = {
+            **os.environ,
+            "HOME": self.home.name,
+            "BASIC_MEMORY_HOME": str(folder),
+            "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
+        }
+        subprocess.run([program, "reindex"], env=self.environment, check=True, capture_output=True)
+        self.process = subprocess.Popen(
+            [program, "mcp"],
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.asked = 0
+        about = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        self.ask("initialize", about)
+        self.tell({"method": "notifications/initialized", "params": {}})
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return its answer."""
+        assert self.process.stdout is not None
+        self.asked += 1
+        self.tell({"method": method, "params": params, "id": self.asked})
+        for line in self.process.stdout:
+            answer: dict[str, Any] = json.loads(line)
+            if answer.get("id") == self.asked:
+                return answer
+        raise EOFError
+
+    def search(self, query: str, limit: int) -> list[int]:
+        """Return the positions of the notes found; an error of its query language finds nothing."""
+        options = {"query": query, "page_size": limit, "search_type": "text", "output_format": "json"}
+        answer = self.ask("tools/call", {"name": "search_notes", "arguments": options})
+        try:
+            results = json.loads(answer["result"]["content"][0]["text"])["results"]
+        except (KeyError, IndexError, TypeError, json.JSONDecodeError):
+            return []
+        return list(dict.fromkeys(int(one["title"][1:]) for one in results if re.fullmatch(r"n\d+", one["title"])))
+
+    def close(self) -> None:
+        """End it and remove its files."""
+        self.process.kill()
+        self.process.wait()
+        self.home.cleanup()
+
+
+def basic_memory(sets: Sets, measure: Measure) -> str:
+    """Return basic-memory's cell of the table."""
+    if PROGRAM is None:
+        return "not installed"
+    some = [(notes, questions[::ASKED_OF_IT]) for notes, questions in sets]
+    servers: list[Server] = []
+
+    def make(notes: Sequence[str]) -> Search:
+        servers.append(Server(PROGRAM or "", notes))
+        return servers[-1].search
+
+    try:
+        value, seconds = measure(make, some)
+    finally:
+        for server in servers:
+            server.close()
+    return f"{value:.4f} in {seconds * 1e3:.2f} ms (of {sum(len(asked) for _, asked in some)})"
+
+
 RIVALS: dict[str, Maker] = {"unicode61 AND": codewhale, "rank_bm25": rank_bm25, "bm25s": bm25s}
 
 
@@ -214,6 +304,7 @@ def compare(name: str, measure: Measure, sets: Sets, table: list[str], benchmark
             cells.append("not installed")
             continue
         cells.append(f"{its:.4f} in {seconds * 1e3:.2f} ms")
+    cells.append(basic_memory(sets, measure) if len(sets) == 1 else "not asked")
     benchmark.extra_info[name] = value
     questions = sum(len(asked) for _, asked in sets)
     table.append(" | ".join([name, str(questions), f"{GOALS[name]}", *cells]))

@@ -155,6 +155,25 @@ def test_a_linked_file_is_worked_on_where_it_really_is(tmp_path: Path) -> None:
     assert resolved(tmp_path / "none") == str(tmp_path.resolve() / "none")
 
 
+def test_a_path_that_becomes_a_link_is_followed_from_then_on(tmp_path: Path) -> None:
+    """What was a plain path once is looked at again where its folder, or the file, is replaced by a link."""
+    path = tmp_path.resolve() / "folder" / "notes.md"
+    path.parent.mkdir()
+    path.write_text("")
+    assert [resolved(path) for _ in range(2)] == [str(path)] * 2
+    path.rename(path.parent / "real.md")
+    path.symlink_to("real.md")
+    assert resolved(path) == str(path.parent / "real.md")
+    path.unlink()
+    assert resolved(path) == str(path)
+    path.parent.rename(tmp_path / "kept")
+    (tmp_path / "other").mkdir()
+    path.parent.symlink_to("other")
+    assert resolved(path) == str(tmp_path.resolve() / "other" / "notes.md")
+    path.parent.unlink()
+    assert resolved(path) == str(path)
+
+
 def _longer(path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"x")
 

@@ -238,6 +238,31 @@ def test_tombstones_go_with_the_history(frozen: Store) -> None:
     assert "tombstones" not in Archive(frozen).export()[1]
 
 
+def test_tombstones_in_a_purge_record_are_no_secrets(root: Path, tmp_path: Path) -> None:
+    """They look like keys, yet go out as they are: without them the chain would name an erasure that nobody made."""
+    from memory_magic.store.access import Access
+    from memory_magic.store.purge import run
+    from memory_magic.store.purge.plan import Request
+
+    store = Store(root)
+    store.remember("the door code is in the drawer", by="codex session 0199-aa")
+    for request in (Request(session="0199-aa"), Request(text="the door code", forbid=True)):
+        run.purge(Access(store), request)
+    source = tmp_path / "out.jsonl"
+    Archive(store).export(source, history=True)
+    fresh = Store(tmp_path / "fresh")
+    told = Archive(fresh).import_from(source, history=True)
+    assert told.notices == []
+    assert fresh.verify().ok
+    assert Archive(fresh).export(history=True)[1] == source.read_text(encoding="utf-8")
+
+
+def test_a_secret_in_the_place_of_tombstones_does_not_go_out() -> None:
+    """A field of that name that holds anything else is looked at like the rest."""
+    record = finish(Draft("purge", {"tombstone": f"{'0' * 32} {SECRET}"}), 1, "t", form.GENESIS)
+    assert "tombstone" in without_secrets(record).erased
+
+
 def test_markdown_shows_prose_as_it_is(root: Path) -> None:
     """A quote with a fence in it reads as in the memory file."""
     store = Store(root)

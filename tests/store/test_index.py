@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory_magic.store import files
+from memory_magic.store import files, search_table
 from memory_magic.store.index import SCHEMA, Cursor, DamagedIndexError, Index, Row, Source
 from memory_magic.store.note import Place
 from memory_magic.store.records import JournalRecord
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PLACE = Place(7, "\n", 3, "\r\n", "why not", "Title\x1fTools")
-SOURCE = Source("global", "/a/MEMORY.md", files.Signature(1, 2, 3, 4, 5), "f" * 64, PLACE)
+SOURCE_REST = ("/a/MEMORY.md", files.Signature(1, 2, 3, 4, 5), "f" * 64, PLACE)
+SOURCE = Source("global", *SOURCE_REST)
 
 
 def row(one: str, n: int = 1, line: int = 1, *, pinned: bool = False, text: str = "") -> Row:
     """Return a note's row."""
     return Row(one * 26, text or one, line, pinned, "item", ("Title", "Tools"), n, "then", "ana", "Home")
+
+
+def numbered(number: int) -> Row:
+    """Return a row whose id is a number."""
+    return Row(f"{number:026}", f"text {number}", 1, False, "item", (), 1, "then", "ana")  # noqa: FBT003
 
 
 def record(n: int, action: str, one: str, new: str | None = None, scope: str = "global") -> JournalRecord:
@@ -81,6 +87,32 @@ def test_a_note_is_found_by_the_beginning_of_its_id(index: Index) -> None:
     assert [len(index.find("global", odd, "")) for odd in ("%", "_", "a" * 27, "ab", "c")] == [0] * 5
     assert len(index.find("global", "", "")) == 2
     assert index.find("other", "aaaaaa", "") == []
+
+
+def test_the_source_is_given_only_where_no_note_is_there_yet(index: Index) -> None:
+    """An append asks for the file's row and for duplicates at once; equal ids of other scopes do not count."""
+    filled(index, row("a"), row("b"))
+    assert index.source_without("global", ["c" * 26]) == SOURCE
+    assert index.source_without("global", ["c" * 26, "d" * 26]) == SOURCE
+    for ids in ("a", "ca", "cda", "acd"):
+        assert index.source_without("global", [one * 26 for one in ids]) is None
+    assert index.source_without("workspace/x", ["c" * 26]) is None
+    with index.transaction():
+        index.put(Source("workspace/x", *SOURCE_REST), [row("c")])
+    assert index.source_without("global", ["c" * 26]) == SOURCE
+
+
+def test_full_text_search_follows_before_many_notes_are_late(index: Index) -> None:
+    """One by one or many at once, never more than some dozen notes are left for a search to look at one by one."""
+    filled(index)
+    late = 0
+    for batch in [1] * 200 + [40] * 5:
+        with index.transaction():
+            index.insert(SOURCE, [numbered(index.count("global") + at) for at in range(batch)])
+        sql = "SELECT count(*) FROM notes, search_blocks WHERE notes.rowid > max(indexed, block * ?)"
+        late = max(late, index.connection.execute(sql, (search_table.BLOCK,)).fetchone()[0])
+    assert search_table.LATE_NOTES < late <= search_table.LATE_NOTES + 16
+    assert index.count("global") == 400
 
 
 def test_only_what_differs_is_written(index: Index) -> None:

@@ -95,10 +95,48 @@ def test_the_tail_is_read_from_the_last_64_kilobytes(tmp_path: Path, monkeypatch
         return real(descriptor, size, at)
 
     monkeypatch.setattr(os, "pread", pread)
-    assert one.tail().n == 1000
+    assert journal(tmp_path).tail().n == 1000
     assert sizes == [TAIL_BYTES]
     one.append([Draft("remember", {"scope": "global", "id": "b" * 26, "after": "y" * 200_000})])
-    assert one.tail().n == 1001
+    assert journal(tmp_path).tail().n == 1001
+
+
+def test_the_record_that_we_wrote_last_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the journal still ends in our own record the tail is what a fresh look finds, and no more is read."""
+    one = journal(tmp_path)
+    (first,) = one.append([Draft("remember", {"scope": "global", "id": "a" * 26, "after": "x\n\n- **y**\n"})])
+    assert one.tail() == journal(tmp_path).tail()
+    (*_, last) = one.append([Draft("remember", {"scope": "global", "after": "x" * at}) for at in (900, 5_000)])
+    assert one.tail() == journal(tmp_path).tail()
+    assert (first.n, last.n) == (1, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(form, "parse", None)
+        assert one.tail().n == 3
+
+
+@pytest.mark.parametrize("what", ["another", "longer", "shorter", "other bytes", "torn", "gone", "same size"])
+def test_a_journal_that_others_changed_is_read_again(tmp_path: Path, what: str) -> None:
+    """What another process or a person did to the end of the journal is seen, be it of the same size."""
+    one = journal(tmp_path)
+    three(one)
+    data = one.path.read_bytes()
+    last = data.rindex(b"- **")
+    changed = {
+        "longer": data + b"a remark\n",
+        "shorter": data[:last],
+        "other bytes": data[:last] + b"\xff" * (len(data) - last),
+        "torn": data[:-9],
+        "same size": data[:last] + data[last:].replace(b", chain: ", b", chain= "),
+    }
+    if what == "another":
+        journal(tmp_path).append([Draft("pin", {"scope": "global"})])
+    elif what == "gone":
+        one.path.unlink()
+    else:
+        one.path.write_bytes(changed[what])
+    assert one.tail() == journal(tmp_path).tail()
+    (record,) = one.append([Draft("pin", {"scope": "global"})])
+    assert record.n == {"another": 5, "longer": 4, "gone": 1}.get(what, 3)
 
 
 @pytest.mark.parametrize("cut", range(1, 420, 9))

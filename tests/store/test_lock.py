@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
+import time
 import warnings
 from typing import TYPE_CHECKING
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from memory_magic.errors import LockTimeoutError, StoreAccessError
 from memory_magic.store import lock as lock_module
@@ -106,6 +110,100 @@ def test_a_root_that_is_not_there_is_a_friendly_error(root: Path, monkeypatch: p
     monkeypatch.setattr(FileLock, "acquire", refuse)
     with pytest.raises(StoreAccessError, match=r"Permission denied.*\.lock"), StoreLock(root).hold():
         pass
+
+
+def test_a_free_lock_is_taken_without_filelock_and_is_the_same_lock(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the second time on `filelock` is not asked for a free lock, and it finds it held and let go as ever."""
+    lock, other = StoreLock(place), FileLock(place / ".lock")
+    with lock.hold():
+        pass
+    with monkeypatch.context() as patch:
+        patch.setattr(lock, "_acquired", None)
+        with lock.hold():
+            assert lock.is_ours()
+            with pytest.raises(Timeout):
+                other.acquire(timeout=0)
+    with other.acquire(timeout=0), pytest.raises(LockTimeoutError), lock.hold(0):
+        pass
+    with lock.hold(0):
+        pass
+
+
+def test_a_lock_that_filelock_holds_is_waited_for(place: Path) -> None:
+    """One that is not free is waited for as before, be it taken by an older version of us."""
+    lock, taken, let_go = StoreLock(place), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with FileLock(place / ".lock"):
+            taken.set()
+            time.sleep(0.1)
+            let_go.set()
+
+    with lock.hold():
+        pass
+    other = threading.Thread(target=hold)
+    other.start()
+    assert taken.wait(10)
+    with lock.hold(10):
+        assert let_go.is_set()
+        assert lock.is_ours()
+    other.join()
+
+
+def test_a_lock_file_that_is_gone_is_made_anew(place: Path) -> None:
+    """The file is made by `filelock`, with its rights, also when it was there before."""
+    lock = StoreLock(place)
+    for _ in range(2):
+        with lock.hold():
+            assert lock.is_ours()
+            assert stat.S_IMODE((place / ".lock").stat().st_mode) == 0o600
+        (place / ".lock").unlink()
+
+
+def test_where_a_second_flock_is_granted_filelock_goes_on_to_serve(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system whose flock keeps nobody out is left to `filelock` each time."""
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    lock = StoreLock(place)
+    for _ in range(3):
+        with lock.hold():
+            assert isinstance(lock._held, FileLock)
+
+
+_FORKING = """
+import os, pathlib, sys, time
+from memory_magic.store.lock import StoreLock
+lock = StoreLock(pathlib.Path(sys.argv[1]))
+with lock.hold():
+    pass
+with lock.hold():
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_does_not_keep_the_lock_of_its_killed_parent(place: Path) -> None:
+    """The lock is free when its holder is killed, though a child of it lives on."""
+    holder = subprocess.Popen([sys.executable, "-c", _FORKING, str(place)], stdout=subprocess.PIPE, text=True)
+    with holder:
+        assert holder.stdout is not None
+        child = int(holder.stdout.readline())
+        try:
+            with pytest.raises(LockTimeoutError), StoreLock(place).hold(0):
+                pass
+            holder.kill()
+            holder.wait()
+            with StoreLock(place).hold(10):
+                os.kill(child, 0)
+        finally:
+            os.kill(child, signal.SIGKILL)
 
 
 class NoFlock(FileLock):

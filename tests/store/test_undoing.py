@@ -689,7 +689,11 @@ class Undoing(RuleBasedStateMachine):
         if not (texts := self.texts()):
             return
         target = data.draw(st.sampled_from(texts))
-        if action in {"retire", "reject"}:
+        if action == "pin" and self.store.get(target).kind == "prose":
+            # an edit took the bullet away: what is left is a paragraph, and only items can be pinned
+            with pytest.raises(NoteError, match="prose"):
+                self.store.pin(target)
+        elif action in {"retire", "reject"}:
             getattr(self.store if action == "retire" else self.archive, action)(target, evidence="x")
         else:
             getattr(self.archive if action == "approve" else self.store, action)(target)

@@ -45,9 +45,8 @@ def _of_plan(root: Path) -> Iterator[Finding]:
         return
     if plan is not None:
         text = "a purge is not finished: the next command that can write finishes it"
-        yield Finding(
-            "purge", text, str(root / intent.FILE_NAME), "close editors that have a memory file open, then try"
-        )
+        mend = "close editors that have a memory file open, then %memory reindex"
+        yield Finding("purge", text, str(root / intent.FILE_NAME), mend)
 
 
 def _of_file(root: Path, scope: Scope, known: Container[str]) -> Iterator[Finding]:
@@ -62,5 +61,5 @@ def _of_file(root: Path, scope: Scope, known: Container[str]) -> Iterator[Findin
             "purge",
             "a purged text was typed back; it stays in the file and is kept out of index, blocks and journal",
             f"{scope.memory_file}:{line}",
-            "delete the line in an editor, or unpurge the text",
+            "delete the line in an editor, or allow it again: %memory unpurge TEXT",
         )

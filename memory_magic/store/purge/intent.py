@@ -34,7 +34,7 @@ class Intent:
 
     *ids*: id -> what stands in its place. *live*: scope -> ids to take out of its file. *scopes* go whole. *erases* as
     in the record. *tombstones* as in the record. *lines* and *files* are keyed digests (*key*), *copies*: delete what
-    editors and sync tools left.
+    editors and sync tools left. *needles*: what the proof searches for, sealed with the key.
     """
 
     n: int
@@ -47,6 +47,7 @@ class Intent:
     lines: list[str]
     files: list[str]
     copies: list[str]
+    needles: list[str]
 
     @property
     def key_bytes(self) -> bytes:
@@ -65,6 +66,7 @@ _TYPES: Final[dict[str, type]] = {
     "lines": list,
     "files": list,
     "copies": list,
+    "needles": list,
 }
 
 
@@ -112,7 +114,7 @@ def _checked(values: dict[str, Any]) -> Intent:
     for name, kind in _TYPES.items():
         if type(values[name]) is not kind:
             raise TypeError(name)
-    for name in ("scopes", "lines", "files", "copies"):
+    for name in ("scopes", "lines", "files", "copies", "needles"):
         if not all(isinstance(one, str) for one in values[name]):
             raise TypeError(name)
     if not all(isinstance(one, str) for one in values["ids"].values()):
@@ -120,6 +122,9 @@ def _checked(values: dict[str, Any]) -> Intent:
     if not all(isinstance(ids, list) for ids in values["live"].values()):
         raise TypeError("live")
     bytes.fromhex(values["key"])
+    from memory_magic.store.purge.sealed import unseal  # writers look for a plan, they seldom find one
+
+    unseal(values["needles"])
     return Intent(**values)
 
 

@@ -1,8 +1,7 @@
-"""Lines of other files (extracted sessions, consolidated memory, the ledger) that hold a purged text.
+"""Lines of other files (extracted sessions, consolidated memory) that hold a purged text; the ledger: `ledger`.
 
-Each such line becomes `[purged]`, a value of front matter or of a ledger's JSON becomes the same as JSON, so that
-every file keeps its form. A file name that was made from the text loses that part. An injected block, named by its
-hash, moves to its new hash, and the ledger follows. What goes is named by keyed digests of lines, so that a purge
+Each such line becomes `[purged]`, a value of front matter becomes the same as JSON, so that every file keeps its form.
+A file name that was made from the text loses that part. What goes is named by keyed digests of lines, so that a purge
 that was interrupted is finished without the text, and a second pass finds nothing.
 """
 
@@ -13,16 +12,19 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from memory_magic.store import files
-from memory_magic.store.purge import places
+from memory_magic.store.purge import ledger, places
 from memory_magic.store.purge.erase import mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
     from pathlib import Path
 
     from memory_magic.store.purge.search import Needles
 
-PURGED: Final = "[purged]"
+PURGED: Final = ledger.PURGED
+TEMP_END: Final = ".0.tmp"
+"""How the temp file of a line that goes ends: only a holder of the lock writes it, so the next one may remove it."""
+
 _KEY: Final = re.compile(rb"([a-z_]+): ")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _SLUG_LINE: Final = re.compile(rb"slug: [^\r\n]*")
@@ -30,7 +32,9 @@ _SLUG: Final = re.compile(r"(.+-[0-9a-f]{8,64})-(.+)\.md")
 
 
 def marks_in(path: Path, needles: Needles, key: bytes) -> list[str]:
-    """Return the digests of the lines of a file that hold a needle."""
+    """Return the digests of the lines of a file that hold a needle; of the ledger, as `ledger` tells."""
+    if ledger.owns(path):
+        return ledger.marks_in(path, needles, key)
     data = files.read(str(path)).data or b""
     if not needles.may_stand_in(data):
         return []
@@ -53,7 +57,7 @@ def erase_lines(path: Path, marks: Collection[str], key: bytes) -> bytes | None:
             new.append(line)
             continue
         changed = True
-        replaced = _replaced(line, in_front=number < front, as_json=path.suffix == ".jsonl")
+        replaced = _replaced(line, in_front=number < front)
         if not (new and new[-1].strip() == replaced.strip() == PURGED.encode()):
             new.append(replaced)
     return b"".join(new) if changed else None
@@ -66,10 +70,8 @@ def _front_matter(lines: list[bytes]) -> int:
     return next((at for at, line in enumerate(lines[1:], start=1) if line.strip() == b"---"), 0)
 
 
-def _replaced(line: bytes, *, in_front: bool, as_json: bool) -> bytes:
+def _replaced(line: bytes, *, in_front: bool) -> bytes:
     ending = line[len(line.rstrip(b"\r\n")) :]
-    if as_json:
-        return json.dumps({"purged": True}).encode() + ending
     if in_front and (key := _KEY.match(line)):
         value = b"null" if key[1] == b"slug" else json.dumps(PURGED).encode()
         return key[0] + value + ending
@@ -90,18 +92,13 @@ def name_without_text(path: Path, needles: Needles) -> Path | None:
     return None
 
 
-def _move_blocks(root: Path, hashes: Iterable[tuple[str, str]]) -> None:
-    """Let the ledger name injected blocks by their new hashes."""
-    pairs = dict(hashes)
-    if not pairs:
-        return
-    for path in sorted((root / "ledger").glob("*.jsonl")):
-        data = files.read(str(path)).data or b""
-        new = data
-        for old, now in pairs.items():
-            new = new.replace(old.encode(), now.encode())
-        if new != data:
-            files.replace(path, new)
+def _put(path: Path, data: bytes) -> None:
+    """Put *data* at *path* by temp and rename; the next holder of the lock knows the temp file for a purge's."""
+    temporary = path.with_name(f".{path.name}{TEMP_END}")
+    files.create(str(temporary), data)
+    with files.disk_errors(path):
+        temporary.replace(path)
+    files.sync_directory(str(path.parent))
 
 
 RENAME: Final = "rename:"
@@ -111,33 +108,15 @@ def carry_out(root: Path, marks: Collection[str], names: Collection[str], key: b
     """Erase the marked lines in every file of the places that lose lines; remove or rename the files in *names*."""
     if not marks and not names:
         return
-    moved: list[tuple[Path, str, str]] = []
     for found in list(places.walk(root)):
         name = mark_of(key, found.relative.encode("utf-8", "surrogateescape"))
         if name in names:
             files.remove(str(found.path))
             continue
-        if marks and found.place.kind in {places.LINES, places.LEDGER}:
-            moved += _erase(found.path, marks, key)
+        if marks and found.place.kind == places.LINES and (new := erase_lines(found.path, marks, key)) is not None:
+            _put(found.path, new)
         if RENAME + name in names and (short := _SLUG.fullmatch(found.path.name)):
             _rename(found.path, found.path.with_name(f"{short[1]}.md"))
-    _move_blocks(root, [(old, now) for _, old, now in moved])
-    for path, old, now in moved:
-        if old != now:
-            files.remove(str(path))
-
-
-def _erase(path: Path, marks: Collection[str], key: bytes) -> list[tuple[Path, str, str]]:
-    """Erase lines of one file; return an injected block with its old and new hash, still to be moved."""
-    new = erase_lines(path, marks, key)
-    if new is None:
-        return []
-    if path.parent.name != "blocks":
-        files.replace(path, new)
-        return []
-    now = files.sha256(new)
-    files.replace(path.with_name(f"{now}.md"), new)
-    return [(path, path.stem, now)]
 
 
 def _rename(path: Path, to: Path) -> None:
@@ -145,5 +124,5 @@ def _rename(path: Path, to: Path) -> None:
     lines = _LINE.findall(files.read(str(path)).data or b"")
     front = _front_matter(lines)
     new = [_SLUG_LINE.sub(b"slug: null", line) if at < front else line for at, line in enumerate(lines)]
-    files.replace(to, b"".join(new))
+    _put(to, b"".join(new))
     files.remove(str(path))

@@ -9,9 +9,10 @@ lock tries again. Afterwards the predecessors beside the file (`.old`) are looke
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from memory_magic.errors import ChangedMeanwhileError
 from memory_magic.store import door, files
@@ -20,11 +21,17 @@ from memory_magic.store.note import encode
 from memory_magic.store.recovery import recover
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memory_magic.errors import MemoryMagicError
     from memory_magic.store.bench import Bench
     from memory_magic.store.journal_format import Draft
     from memory_magic.store.note import Document
     from memory_magic.store.records import JournalRecord, Scope
+
+
+_OPEN_SECONDS: Final = 0.05
+"""How long an editor that writes in place may take from opening the file to writing it: then the predecessor goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,8 @@ class Forget:
 class _Passage(door.Passage):
     """A passage whose record is never cancelled."""
 
-    def _cancel(self, saved: files.Content, document: Document, error: MemoryMagicError) -> NoReturn:  # noqa: ARG002
+    def _cancel(self, saves: Sequence[files.Content], error: MemoryMagicError) -> NoReturn:
+        self._take_in(saves, self.operation.apply)  # the purged notes stand there, and in no record
         self._finish()
         raise ChangedMeanwhileError(
             f"an editor keeps saving this file, so the purge is not finished ({error.what})",
@@ -102,6 +110,7 @@ def take_out(bench: Bench, scope: Scope, operation: Forget, record: JournalRecor
     if new is not None:
         temporary, _ = door.write_temp(path, (record.n, record.n), new, files.sha256(new))
         _Passage(bench, state, operation, [record]).run(temporary, new)
+        time.sleep(_OPEN_SECONDS)
         recover(bench, scope, path, state.known, at_once=True)
     if operation.whole:
         _remove_empty(scope, path)

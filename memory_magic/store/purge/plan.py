@@ -19,7 +19,7 @@ from memory_magic.store import files
 from memory_magic.store.bench import document_of, resolved
 from memory_magic.store.history import lineage
 from memory_magic.store.ids import normalise, note_id
-from memory_magic.store.purge import erase, places
+from memory_magic.store.purge import erase, ledger, places
 from memory_magic.store.purge.search import SHORT, Needles, fold, texts_of
 from memory_magic.store.records import GLOBAL, Scope
 from memory_magic.store.scope import safe_directory
@@ -115,8 +115,13 @@ class Plan:
             and self.finds.ids <= shown.finds.ids
             and {(at, name) for at, names in self.finds.fields.items() for name in names}
             <= {(at, name) for at, names in shown.finds.fields.items() for name in names}
-            and {(one.path, one.lines) for one in self.lines} <= {(one.path, one.lines) for one in shown.lines}
+            and self._other_lines <= shown._other_lines
         )
+
+    @property
+    def _other_lines(self) -> set[tuple[Path, tuple[int, ...]]]:
+        """Return the lines that go, but for the ledger's: each prompt adds some, and they tell nothing new."""
+        return {(one.path, one.lines) for one in self.lines if not ledger.owns(one.path)}
 
 
 def scopes_of_root(root: Path) -> list[Scope]:
@@ -255,12 +260,17 @@ class _Surveyor:
     def _elsewhere(self, needles: Needles) -> tuple[list[Lines], list[Path]]:
         lines: list[Lines] = []
         copies: list[Path] = []
+        scope = self._request.scope
+        blocks = ledger.blocks_of_scope(self._root, scope) if scope else frozenset()
         for found in places.walk(self._root):
-            whole = self._goes_whole(found)
+            whole = self._goes_whole(found) or (found.place.kind == places.LEDGER and found.path.stem in blocks)
             if whole:
                 lines.append(Lines(found.path, found.place.name, whole=True))
             elif found.place.kind in {places.LINES, places.LEDGER}:
-                at = needles.lines_in(files.read(str(found.path)).data or b"")
+                data = files.read(str(found.path)).data or b""
+                at = needles.lines_in(data)
+                if scope and found.place.kind == places.LEDGER:
+                    at = sorted({*at, *ledger.lines_of_scope(data, scope)})
                 if at:
                     lines.append(Lines(found.path, found.place.name, tuple(at)))
             elif found.place.kind == places.COPY and self._request.delete_copies:

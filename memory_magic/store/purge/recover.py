@@ -1,7 +1,8 @@
 """Carrying a purge out, and finishing one that a crash interrupted: the same steps, each of which may be repeated.
 
 Order (store_rules 1): tombstones, notes, journal, lines of other files, left-overs, copies, index. The purge record
-is in the journal before any of them; the plan file goes after all of them.
+is in the journal before any of them; the plan file goes after all of them, and after the proof: who finishes the purge
+of somebody else has no text of it, and proves it by what the plan holds sealed.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from memory_magic.store import files
 from memory_magic.store.bench import resolved
 from memory_magic.store.follow import follow_from_start
 from memory_magic.store.index import DamagedIndexError
-from memory_magic.store.purge import erase, intent, lines, notes, places
+from memory_magic.store.purge import erase, intent, ledger, lines, notes, places, proof
 from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import scopes_of_root
+from memory_magic.store.purge.sealed import SealedNeedles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from memory_magic.store.records import JournalRecord
 
 _healed: dict[str, tuple[files.Signature, list[tuple[int, int]]]] = {}
+_NAMED: Final = 5
 STALE: Final = 60.0  # seconds after which a temp file of another process counts as left over
 
 
@@ -58,8 +61,24 @@ def _settle_plan(bench: Bench, root: Path) -> None:
         bench.notices.append(f"the purge of record {plan.n} is not finished: {error}")
         return
     follow_from_start(bench)
+    found = proof.search(root, SealedNeedles(plan.needles, plan.key_bytes, plan.ids))
     intent.drop(root)
-    bench.notices.append(f"the purge of record {plan.n}, which was interrupted, is finished")
+    bench.notices.append(f"the purge of record {plan.n}, which was interrupted, is finished: {_outcome(root, found)}")
+
+
+def _outcome(root: Path, found: proof.Proof) -> str:
+    """Return what the proof of a purge found, in words."""
+    if not found.traces:
+        return f"none of {found.files:,} files under the root holds it any more"
+    places_left = list(dict.fromkeys(_where(root, trace) for trace in found.traces))
+    more = len(places_left) - _NAMED
+    rest = f" and {more:,} more places" if more > 0 else ""
+    return f"it still stands in {', '.join(places_left[:_NAMED])}{rest}"
+
+
+def _where(root: Path, trace: proof.Trace) -> str:
+    path = trace.path.removeprefix(f"{root}/")
+    return f"{path}:{trace.line}" if trace.line else path
 
 
 def record_of(bench: Bench, plan: Intent) -> JournalRecord | None:
@@ -93,6 +112,7 @@ def carry_out(
     path = resolved(bench.journal.path)
     erase.rewrite(path, listed, plan.ids, lambda piece: bool(marks) and erase.mark_of(key, piece) in marks)
     lines.carry_out(root, marks, frozenset(plan.files), key)
+    ledger.carry_out(root, marks, plan.scopes, key)
     _sweep(root, plan)
     _delete_caches(bench, root)
 
@@ -131,7 +151,8 @@ def _is_left_over(found: places.Found) -> bool:
     import time
 
     name = found.path.name
-    if name.startswith((".JOURNAL.md.", ".tombstones.md.", "..purge.json.")) or name.endswith((".part", ".kept")):
+    ends = (".part", ".kept", lines.TEMP_END)
+    if name.startswith((".JOURNAL.md.", ".tombstones.md.")) or name.endswith(ends):
         return True
     try:
         age = time.time() - found.path.lstat().st_mtime

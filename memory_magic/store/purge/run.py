@@ -21,6 +21,7 @@ from memory_magic.store.note import encode
 from memory_magic.store.purge import erase, intent, lines, notes, places, proof, recover
 from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import Live, Plan, Request, check, scopes_of_root, survey
+from memory_magic.store.purge.sealed import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,6 +235,7 @@ def _intent(root: Path, n: int, plan: Plan, tombstone: str) -> intent.Intent:
         lines=marks,
         files=names,
         copies=copies,
+        needles=seal(plan.needles, key),
     )
 
 

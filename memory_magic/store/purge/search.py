@@ -38,7 +38,7 @@ _BETWEEN: Final = (
     rb"|[A-Za-z](?=[\x80-\xff]|\\u|&)|[0-9]{1,9}[.)])+?"
 )
 _ID: Final = re.compile(r"[0-9a-hjkmnp-tv-z]{10,26}")
-_ENCODED: Final = (b"\\u00", b"&#", b"\0")
+ENCODED: Final = (b"\\u00", b"&#", b"\0")
 
 
 def fold(text: str) -> str:
@@ -137,7 +137,7 @@ class Needles:
     def _short_words(self) -> re.Pattern[str] | None:
         if not self.words or not self.short:
             return None
-        return re.compile("|".join(_as_word(text) for text in sorted(self.short)))
+        return re.compile("|".join(as_word(text) for text in sorted(self.short)))
 
     @cached_property
     def _prefixes(self) -> frozenset[str]:
@@ -175,7 +175,7 @@ class Needles:
             patterns is None
             or any(one in data for one in self._prefix_bytes)
             or any(pattern.search(data) for pattern in patterns)
-            or any(mark in data for mark in _ENCODED)
+            or any(mark in data for mark in ENCODED)
         )
 
     @cached_property
@@ -191,9 +191,18 @@ class Needles:
         return any(self._in_folded(fold(one)) for one in unescaped(value))
 
     def _in_folded(self, folded: str) -> bool:
-        if folded in self.short or (self._short_words and self._short_words.search(folded)):
+        if self._is_short(folded) or any(True for _ in self._short_spans(folded)):
             return True
         return any(True for _ in self._long_in(folded))
+
+    def _is_short(self, folded: str) -> bool:
+        """Tell whether a whole value or line is a short text."""
+        return folded in self.short
+
+    def _short_spans(self, folded: str) -> Iterator[tuple[int, int]]:
+        """Yield where short texts stand as words, where they count so."""
+        if self._short_words:
+            yield from (found.span() for found in self._short_words.finditer(folded))
 
     def _long_in(self, folded: str) -> Iterator[str]:
         table, loose = self._by_word
@@ -230,13 +239,11 @@ class Needles:
         folded = folded_lines(text)
         for needle in self._long_in(folded.text):
             yield from (_span(folded, at, len(needle)) for at in _places(needle, folded.text))
-        if self._short_words:
-            for found in self._short_words.finditer(folded.text):
-                yield _span(folded, found.start(), len(found[0]))
+        yield from (_span(folded, start, end - start) for start, end in self._short_spans(folded.text))
         ends = (*folded.starts[1:], len(folded.text) + 1)
         for start, end, line in zip(folded.starts, ends, folded.lines, strict=False):
             part = folded.text[start : end - 1]
-            if part in self.short or (self._prefixes and self._ids_in(part)):
+            if self._is_short(part) or (self._prefixes and self._ids_in(part)):
                 yield line, line
 
 
@@ -259,7 +266,7 @@ def _places(needle: str, text: str) -> Iterator[int]:
         at = text.find(needle, at + 1)
 
 
-def _as_word(text: str) -> str:
+def as_word(text: str) -> str:
     """Return a pattern for a short text that is no part of a longer word, in scripts that have spaces."""
     before = r"(?<!\w)" if _has_borders(text[0]) else ""
     after = r"(?!\w)" if _has_borders(text[-1]) else ""
