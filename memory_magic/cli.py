@@ -132,6 +132,7 @@ def _dispatch(words: list[str], context: "Context") -> int:
 
     from memory_magic import commands
     from memory_magic.commands_print import as_json, as_text
+    from memory_magic.commands_switch import warning
     from memory_magic.errors import UsageError
 
     before, name, after = commands.split_name(words)
@@ -143,6 +144,8 @@ def _dispatch(words: list[str], context: "Context") -> int:
     outcome, args = commands.run_words(command, [*before, *after], context)
     if args.scope and not command.scoped:
         _say(f"note: --scope has no effect on {name}", sys.stderr)
+    if note := warning(command.name, context):
+        _say(note, sys.stderr)
     text = as_json(outcome) if args.json else as_text(outcome, width=_width(), prog=context.prog)
     if text:
         _answer(text)

@@ -12,9 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from memory_magic import commands_history_rows as past
+from memory_magic import commands_ledger as ledger
 from memory_magic import commands_notes as notes
 from memory_magic import commands_purge as purge
+from memory_magic import commands_review as review
 from memory_magic import commands_store as store
+from memory_magic import commands_switch as switch
 from memory_magic.commands_base import A_NOTE, COMMON, TARGETS, WHY, YES, Argument, Command, arg, positive
 from memory_magic.commands_words import is_option, split_text, split_words
 from memory_magic.errors import MemoryMagicError, UsageError
@@ -114,7 +117,8 @@ _PRESENT: Final[tuple[Command, ...]] = (
         scoped=False,
     ),
 )  # fmt: skip
-COMMANDS: Final[dict[str, Command]] = {command.name: command for command in (*_PRESENT, *past.ROWS, *purge.ROWS)}
+_ROWS: Final = (*_PRESENT, *switch.ROWS, *ledger.ROWS, *review.ROWS, *past.ROWS, *purge.ROWS)
+COMMANDS: Final[dict[str, Command]] = {command.name: command for command in _ROWS}
 TABLE: Final[tuple[Command, ...]] = tuple(COMMANDS.values())
 
 

@@ -16,11 +16,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memory_magic.commands_base import Outcome
-from memory_magic.errors import UsageError
+from memory_magic.errors import NoteError, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memory_magic.commands_base import Context
     from memory_magic.store.records import Hit, Note, Written
@@ -46,13 +46,23 @@ def redacted(text: str) -> str:
     return redact(text).text
 
 
-def note_json(note: Note, score: float | None = None, *, with_score: bool = True) -> dict[str, Any]:
-    """Return a note as programs see it."""
+def note_json(
+    note: Note, score: float | None = None, *, with_score: bool = True, suspicious: str | None = None
+) -> dict[str, Any]:
+    """Return a note as programs see it; *suspicious* is why it is kept out of every block."""
     data: dict[str, Any] = {"id": note.id, "text": redacted(note.text), "scope": note.scope}
     data |= {"path": note.path, "line": note.line}
     if with_score:
         data["score"] = score
-    return data | {"created": note.created, "by": note.by and redacted(note.by), "pinned": note.pinned}
+    data |= {"created": note.created, "by": note.by and redacted(note.by), "pinned": note.pinned}
+    return data | {"suspicious": suspicious or None}
+
+
+def reasons(store: Store, notes: Iterable[Note]) -> dict[str, str]:
+    """Return by id why notes look like attacks on the assistant, but for those that a person approved."""
+    from memory_magic.store.reviewing import suspicious
+
+    return suspicious(store, notes)
 
 
 def remember(context: Context, args: Namespace) -> Outcome:
@@ -61,8 +71,12 @@ def remember(context: Context, args: Namespace) -> Outcome:
     if text == "-":
         text = _from_stdin()
     if not text.strip():
-        raise UsageError(
-            "there is nothing to remember", hint=f"write a text: {context.typed or context.run('remember')} TEXT"
+        hint = f"write a text: {context.typed or context.run('remember')} TEXT"
+        # no word at all is wrong use; a text that is empty (a variable, an empty file) is a note that cannot be
+        raise (
+            NoteError("the note is empty", hint=hint)
+            if args.text
+            else UsageError("there is nothing to remember", hint=hint)
         )
     _no_reading_scope(args.scope)
     store = context.store()
@@ -74,17 +88,37 @@ def remember(context: Context, args: Namespace) -> Outcome:
         notices.append(never)
     if slip := _OPTION_LAST.search(text):
         notices.append(f"“{slip[1]}” is part of the note: options come before the text.")
+    suspicious = _suspicion(store, written)
+    if suspicious:
+        notices.append(kept_out(suspicious, context, store.short_id(written.id)))
     data = {
         "id": written.id,
         "scope": written.scope,
         "path": written.path,
         "line": written.line,
         "status": "saved" if written.status == "saved" else "duplicate",
+        "suspicious": suspicious or None,
         "redacted": dict(written.redacted),
         "headroom": headroom(store, written.scope),
     }
     extra = {"text": _as_kept(store, written), "pinned": args.pin, "notices": notices, **_people(store, written)}
     return Outcome("remembered", data, extra)
+
+
+def kept_out(reason: str, context: Context, short: str) -> str:
+    """Return the sentence that says why a note reaches no assistant, and what to do about it."""
+    approve, reject = context.run(f"approve {short}"), context.run(f"reject {short} --evidence WHY")
+    return (
+        f"▲ Suspicious: it {reason}. It is kept and reaches no assistant until you look at it: {approve}, or {reject}"
+    )
+
+
+def _suspicion(store: Store, written: Written) -> str:
+    """Return why the note that was just written looks like an attack, or an empty text."""
+    try:
+        return reasons(store, [store.get(written.id)]).get(written.id, "")
+    except LookupError:  # somebody retired it in this instant
+        return ""
 
 
 def _as_kept(store: Store, written: Written) -> str:
@@ -154,9 +188,10 @@ def search(context: Context, args: Namespace) -> Outcome:
     store = context.store()
     limit = args.limit or store.settings.search_limit
     result = store.search(query, limit=limit, scope=args.scope)
+    why = reasons(store, (hit.note for hit in result.hits))
     data = {
         "query": redacted(result.query),
-        "hits": [note_json(hit.note, hit.score) for hit in result.hits],
+        "hits": [note_json(hit.note, hit.score, suspicious=why.get(hit.note.id)) for hit in result.hits],
         "fallback": result.fallback,
     }
     extra = _listing(store, [hit.note for hit in result.hits], args.scope)
@@ -175,7 +210,8 @@ def list_notes(context: Context, args: Namespace) -> Outcome:
     """List the notes that are visible here."""
     store = context.store()
     notes = store.list(args.scope)
-    data = {"notes": [note_json(note, with_score=False) for note in notes]}
+    why = reasons(store, notes)
+    data = {"notes": [note_json(note, with_score=False, suspicious=why.get(note.id)) for note in notes]}
     return Outcome("notes", data, _listing(store, notes, args.scope))
 
 
@@ -203,7 +239,9 @@ def get(context: Context, args: Namespace) -> Outcome:
     note = store.get(_joined(args.target), scope=args.scope)
     extra = _listing(store, [note], note.scope)
     extra |= {"section": [redacted(name) for name in note.section], "note_kind": note.kind, "n": note.n}
-    return Outcome("note", note_json(note), extra)
+    why = reasons(store, [note]).get(note.id, "")
+    extra["kept_out"] = kept_out(why, context, extra["short"][note.id]) if why else ""
+    return Outcome("note", note_json(note, suspicious=why), extra)
 
 
 def _joined(words: str | list[str]) -> str:
@@ -211,12 +249,12 @@ def _joined(words: str | list[str]) -> str:
 
 
 def revise(context: Context, args: Namespace) -> Outcome:
-    """Replace a note's text; the old one stays in the journal."""
+    """Replace a note's text; the old one stays in the journal. A note that reads so already is left, as is said."""
     _no_reading_scope(args.scope)
     store = context.store()
     new = _joined(args.new)
     written = store.revise(args.target, new, evidence=args.evidence, scope=args.scope)
-    return _changed(store, written, "revised", text=new)
+    return _changed(store, written, "worded like that" if written.status == "duplicate" else "revised", text=new)
 
 
 def retire(context: Context, args: Namespace) -> Outcome:
@@ -253,6 +291,8 @@ def _changed(store: Store, written: Written, action: str, *, text: str = "") -> 
     notices = list(written.notices)
     if len(text) > LONG_NOTE:
         notices.append(LONG_NOTE_ADVICE.format(count=len(text)))
+    if text and (why := _suspicion(store, written)):
+        notices.append(f"▲ Suspicious: it {why}. It is kept and reaches no assistant until you approve it.")
     extra: dict[str, Any] = {"action": action, "status": written.status, "notices": notices}
     extra |= {"text": _as_kept(store, written) if text else "", "redacted": dict(written.redacted)}
     extra |= _people(store, written)

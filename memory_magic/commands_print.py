@@ -32,9 +32,14 @@ def as_text(outcome: Outcome, *, width: int | None = 100, prog: str = "memory-ma
 
 def printers() -> dict[str, Callable[[Outcome, int | None, str], str]]:
     """Return what turns each kind of outcome into text."""
-    from memory_magic import commands_history_print, commands_purge  # they use the pieces above
+    # these use the pieces above
+    from memory_magic import commands_history_print, commands_ledger, commands_purge, commands_review, commands_switch
 
-    return PRINTERS | commands_history_print.PRINTERS | commands_purge.PRINTERS
+    of_others = (commands_history_print, commands_purge, commands_ledger, commands_review, commands_switch)
+    found = dict(PRINTERS)
+    for module in of_others:
+        found.update(module.PRINTERS)
+    return found
 
 
 def _remembered(outcome: Outcome, width: int | None, prog: str) -> str:
@@ -108,7 +113,7 @@ def _notes(outcome: Outcome, width: int | None, prog: str) -> str:
         return f"Nothing is remembered yet in {_places(extra)}.\n  The first note: {prog} remember TEXT{_why(extra)}"
     rows = [
         (
-            "◆" if note["pinned"] else "",
+            ("◆" if note["pinned"] else "") + ("▲" if note["suspicious"] else ""),
             extra["short"][note["id"]],
             scope_name(note["scope"], extra["labels"]),
             note["text"],
@@ -116,7 +121,9 @@ def _notes(outcome: Outcome, width: int | None, prog: str) -> str:
         for note in notes
     ]
     head = f"{count(len(notes), 'note')} in {_places(extra)} (◆ pinned, then newest first)"
-    return f"{head}\n\n{table(('', 'id', 'scope', 'note'), rows, limit=width)}"
+    held = sum(note["suspicious"] is not None for note in notes)
+    foot = f"\n\n▲ {count(held, 'suspicious note')}, told to no assistant: {prog} review" if held else ""
+    return f"{head}\n\n{table(('', 'id', 'scope', 'note'), rows, limit=width)}{foot}"
 
 
 def _why(extra: dict[str, Any]) -> str:
@@ -133,7 +140,7 @@ def _hits(outcome: Outcome, width: int | None, prog: str) -> str:
                 extra["short"][hit["id"]],
                 f"{hit['score']:.2f}",
                 scope_name(hit["scope"], extra["labels"]),
-                hit["text"],
+                f"▲ {hit['text']}" if hit["suspicious"] else hit["text"],
             )
             for at, hit in enumerate(data["hits"], 1)
         ]
@@ -166,7 +173,8 @@ def _note(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG00
         "by": data["by"] or "",
     }
     lines = [f"  {name:<8} {one_line(value)}" for name, value in facts.items() if value]
-    return "\n".join([plain(data["text"]), "", *lines])
+    warning = ["", plain(extra["kept_out"])] if extra["kept_out"] else []
+    return "\n".join([plain(data["text"]), "", *lines, *warning])
 
 
 def _view(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG001 -- printers share a signature
@@ -229,14 +237,7 @@ def share(use: dict[str, Any]) -> str:
 
 def _status(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG001 -- printers share a signature
     data, extra = outcome.data, outcome.extra
-    if not data["enabled"]:
-        first = f"Memory is off: nothing is put into any prompt ({prog} config set enabled on switches it on)."
-    elif extra["off_here"]:
-        first = "Memory is off in this project (.memory-magic.toml says so): nothing is put into a prompt here."
-    elif not extra["use"]:
-        first = "Memory is on, but use_memories is off: nothing is put into any prompt."
-    else:
-        first = "Memory is on: assistants that are connected get these notes."
+    first = plain(extra["said"])
     index, journal = data["index"], data["journal"]
     checked = journal["verified"]
     verdict = (
@@ -253,6 +254,8 @@ def _status(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG
         "",
         table(("scope", "notes", "path"), rows, numbers=(1,)),
     ]
+    if extra["ledger"]:
+        lines.append(f"\n▲ the ledger could not be written: {plain(extra['ledger'])}")
     return "\n".join(lines) + _why(extra)
 
 

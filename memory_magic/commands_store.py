@@ -7,14 +7,16 @@ opening the store, so that a wrong setting can be put right by command.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from memory_magic import commands_switch as switch
 from memory_magic import settings as rules
 from memory_magic.commands_base import Outcome
-from memory_magic.commands_notes import labels, redacted
-from memory_magic.errors import MemoryMagicError, SettingError, UsageError
+from memory_magic.commands_notes import ALL_SCOPES, labels, redacted
+from memory_magic.errors import MemoryMagicError, MemoryOffError, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,8 +28,17 @@ if TYPE_CHECKING:
     from memory_magic.store.store import Store
 
 SHOWN_OMITTED: Final = 8
-NOT_SENT: Final = "not sent: memory is off"
+NOT_SENT: Final = {
+    "paused": "not sent: memory is paused in this notebook",
+    "broken": "not sent: memory is off until the settings are put right",
+    "project": "not sent: memory is off in this project",
+    "use_memories": "not sent: use_memories is off",
+}
+OFF: Final = "not sent: memory is off"
 PREVIEW: Final = "a preview: nothing was sent"
+LAST_PORT: Final = 65_535
+_COMMAND: Final = re.compile(r"(?<!\S)%memory (?=[a-z])")
+"""How findings of the store name a command; here it becomes what the person would type."""
 
 
 def view(context: Context, args: Namespace) -> Outcome:
@@ -35,16 +46,17 @@ def view(context: Context, args: Namespace) -> Outcome:
     from memory_magic.prompt.block import memory_block
 
     store = context.store(read_only=True)
-    data: dict[str, Any] = memory_block(store, settings=store.settings).as_json()
-    sent = store.settings.enabled and store.settings.use_memories and not store.is_off_here
-    omitted = [note for section in data["sections"] for note in section.get("omitted", ())]
+    prompt = args.prompt if isinstance(args.prompt, str) else " ".join(args.prompt)
+    data: dict[str, Any] = memory_block(store, prompt=prompt).as_json()
+    now = switch.state(context, store.settings, switch.off_files(context.cwd))
+    notes = next(section for section in data["sections"] if section["name"] == "notes")
     extra = {
-        "notice": PREVIEW if sent else NOT_SENT,
+        "notice": PREVIEW if now.on else NOT_SENT.get(now.why, OFF),
         "labels": labels(store),
         "scope_notice": store.scope_notice,
-        "prompt": args.prompt if isinstance(args.prompt, str) else " ".join(args.prompt),
-        "left_out": [_left_out(store, note) for note in omitted[:SHOWN_OMITTED]],
-        "omitted": len(omitted),
+        "prompt": prompt,
+        "left_out": [_left_out(store, note) for note in notes["omitted"][:SHOWN_OMITTED]],
+        "omitted": notes["dropped"]["count"],
     }
     return Outcome("view", data, extra)
 
@@ -57,12 +69,16 @@ def _left_out(store: Store, note_id: str) -> dict[str, Any]:
 
 def status(context: Context, args: Namespace) -> Outcome:
     """Say what is remembered where, and whether anything reaches a prompt."""
+    from memory_magic.store import ledger_files
+
     store = context.store()
     found = store.status()
     counts = {scope.id: scope.notes for scope in found.scopes}
+    now = switch.state(context, store.settings, switch.off_files(context.cwd))
     data = {
         "root": found.root,
         "enabled": store.settings.enabled,
+        "injection": {"on": now.on, "why": now.why, "text": redacted(now.said)},
         "scopes": [
             {
                 "id": scope.id,
@@ -77,6 +93,8 @@ def status(context: Context, args: Namespace) -> Outcome:
         "settings": settings_json(store.settings),
     }
     extra = {"scope_notice": found.scope_notice, "use": store.settings.use_memories, "off_here": store.is_off_here}
+    extra["said"] = now.said
+    extra["ledger"] = ledger_files.take_problem(store.root)
     return Outcome("status", data, extra)
 
 
@@ -241,29 +259,92 @@ def _config_set(context: Context, key: str, value: str) -> Outcome:
 
 def doctor(context: Context, args: Namespace) -> Outcome:  # noqa: ARG001 -- every command has this signature
     """Look for damage, slips and look-alikes, and say how to mend each."""
-    found = [
-        _finding("variable", f"{name} is no setting and does nothing", name, "unset it, or see the names in config")
-        for name in rules.unknown_variables()
+    found = [*_of_variables(), *_of_settings(context), *_of_project(context)]
+    store = context.store()
+    of_store = store.findings()
+    kinds = {finding.kind for finding in of_store}
+    if "drift" in kinds and "journal" not in kinds:
+        # what was typed into a file by hand is no slip: the journal follows, as it does whenever notes are read
+        store.list(ALL_SCOPES)
+        of_store = store.findings()
+    found += [*of_store, *_of_ledger(context)]
+    data = {"findings": [_finding_json(finding, context) for finding in found], "root": str(context.root)}
+    return Outcome("findings", data, status=1 if found else 0)
+
+
+def _of_ledger(context: Context) -> list[Finding]:
+    """Return what keeps the ledger from being written, while it lasts."""
+    from memory_magic.store import ledger_files
+    from memory_magic.store.records import Finding
+
+    text = ledger_files.problem(context.root)
+    folder = ledger_files.folder_of(context.root)
+    return [Finding("ledger", text, folder, "mend it: the next prompt is entered again")] if text else []
+
+
+def _of_variables() -> list[Finding]:
+    """Return a finding for each variable with our prefix that is no setting."""
+    import difflib
+
+    from memory_magic.store.records import Finding
+
+    known = {setting.variable for setting in rules.SETTINGS.values()} | rules.NO_SETTINGS
+    found = []
+    for name in rules.unknown_variables():
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        mend = f"unset {name}, in the shell or profile that sets it; %memory config names the settings"
+        found.append(Finding("variable", f"{name} is no setting and does nothing{meant}", name, mend))
+    return found
+
+
+def _of_settings(context: Context) -> list[Finding]:
+    """Return a finding for each fault of the settings; memory is off while there is one."""
+    from memory_magic.store.records import Finding
+
+    found = []
+    for fault in rules.faults(context.root):
+        key = fault.what.partition(" = ")[0]
+        mend = fault.hint
+        if key in rules.SETTINGS:
+            unset = fault.where == rules.SETTINGS[key].variable
+            mend = f"unset {fault.where}" if unset else f"%memory config set {key} VALUE"
+            mend = f"{mend} ({fault.hint})" if fault.hint else mend
+        found.append(Finding("setting", f"{fault.what}; memory is off as long as this stands", fault.where, mend))
+    return found
+
+
+def _of_project(context: Context) -> list[Finding]:
+    """Return a finding for each project file above here that cannot be understood: memory is off below it."""
+    from memory_magic.store.records import Finding
+
+    return [
+        Finding(
+            "project",
+            f"{file.trouble}; memory is off here as long as this stands",
+            str(file.path),
+            "edit it, or delete it",
+        )
+        for file in switch.off_files(context.cwd)
+        if file.trouble
     ]
-    try:
-        found += [_finding_json(finding) for finding in context.store().findings()]
-    except SettingError as error:
-        found.append(_finding("setting", error.what, error.where, error.hint))
-    return Outcome("findings", {"findings": found, "root": str(context.root)}, status=1 if found else 0)
 
 
-def _finding(kind: str, text: str, where: str, mend: str) -> dict[str, str]:
-    return {"kind": kind, "text": redacted(text), "where": redacted(where), "mend": redacted(mend)}
-
-
-def _finding_json(finding: Finding) -> dict[str, str]:
-    return _finding(finding.kind, finding.text, finding.where, finding.mend)
+def _finding_json(finding: Finding, context: Context) -> dict[str, str]:
+    """Return a finding as programs see it, commands written as they are typed here."""
+    mend = _COMMAND.sub(lambda _: context.run(""), finding.mend)
+    parts = {"kind": finding.kind, "text": finding.text, "where": finding.where, "mend": mend}
+    return {name: redacted(part) for name, part in parts.items()}
 
 
 def run(context: Context, args: Namespace) -> Outcome:
     """Extract memories from past sessions."""
     if not args.session:
         raise UsageError("name at least one session", hint=f"for example: {context.run('run --session FILE')}")
+    if rules.is_paused():
+        raise MemoryOffError(
+            "memory is paused in this notebook, so no session is read", hint="type %memory on in it to end the pause"
+        )
     from memory_magic.pipeline.stage_one import run_session
 
     store = context.store()
@@ -281,6 +362,8 @@ def run(context: Context, args: Namespace) -> Outcome:
 
 def dashboard(context: Context, args: Namespace) -> Outcome:
     """Open the dashboard on this computer."""
+    if not 0 <= args.port <= LAST_PORT:
+        raise UsageError(f"{args.port} is no port", hint=f"--port takes a number from 0 (any free port) to {LAST_PORT}")
     if context.serve is None:
         raise MemoryMagicError("the dashboard cannot be started from here", hint="type memory-magic dashboard")
     address = context.serve(context.root, cwd=context.cwd, port=args.port, browser=not args.no_browser)

@@ -23,6 +23,7 @@ from memory_magic.errors import (
     MemoryMagicError,
     MemoryOffError,
     NoSuchNoteError,
+    NoteError,
     ScopeError,
     SessionFormatError,
     SettingError,
@@ -32,7 +33,7 @@ from memory_magic.errors import (
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 ID = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
 ZULU = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-HIT = {"id", "text", "scope", "path", "line", "score", "created", "by", "pinned"}
+HIT = {"id", "text", "scope", "path", "line", "score", "created", "by", "pinned", "suspicious"}
 
 Run = Callable[..., Outcome]
 
@@ -55,7 +56,8 @@ def test_every_command_of_the_issue_is_in_the_table() -> None:
     """The table holds exactly the commands that the issue lists, each with a summary, and a printer for its outcome."""
     listed = (
         "remember search get revise retire pin unpin view status reindex init config doctor run dashboard "
-        "list history journal verify undo restore promote approve reject export import purge unpurge"
+        "list history journal verify undo restore promote approve reject export import purge unpurge "
+        "off on pause ledger review"
     )
     assert sorted(commands.COMMANDS) == sorted(listed.split())
     assert all(command.summary and not command.summary.endswith(".") for command in commands.TABLE)
@@ -65,7 +67,7 @@ def test_every_command_of_the_issue_is_in_the_table() -> None:
 def test_remember_has_the_keys_that_programs_rely_on(run: Run, root: Path) -> None:
     """`remember --json` gives the agreed keys, a full id, the file and line, and the headroom."""
     data = run("remember", "Deploys", "run", "on", "Tuesdays").data
-    assert set(data) == {"id", "scope", "path", "line", "status", "redacted", "headroom"}
+    assert set(data) == {"id", "scope", "path", "line", "status", "redacted", "headroom", "suspicious"}
     assert ID.fullmatch(data["id"])
     assert (data["scope"], data["status"], data["redacted"]) == ("global", "saved", {})
     assert Path(data["path"]) == root / "global" / "MEMORY.md"
@@ -140,11 +142,40 @@ def test_remember_reads_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch
         run("remember", "-")
 
 
-@pytest.mark.parametrize("words", [[], [""], ["  "]])
-def test_nothing_to_remember(run: Run, words: list[str]) -> None:
-    """An empty note is wrong use, said in words."""
+def test_nothing_to_remember(run: Run) -> None:
+    """No word at all is wrong use (status 2); a text that is empty is an expected error (status 1), said in words."""
     with pytest.raises(UsageError, match="nothing to remember"):
-        run("remember", *words)
+        run("remember")
+    for text in ("", "  "):
+        with pytest.raises(NoteError, match="the note is empty") as caught:
+            run("remember", text)
+        assert caught.value.exit_status == 1
+
+
+def test_empty_words_of_a_change_are_expected_errors(run: Run) -> None:
+    """Empty evidence and an empty new text are status 1 and change nothing."""
+    note = run("remember", "Use tabs").data["id"]
+    for words, error in (
+        ([note, "Use spaces", "--evidence", " "], EvidenceError),
+        ([note, "", "--evidence", "x"], NoteError),
+    ):
+        with pytest.raises(error) as caught:
+            run("revise", *words)
+        assert caught.value.exit_status == 1
+    with pytest.raises(EvidenceError):
+        run("retire", note, "--evidence", "")
+    assert [one["id"] for one in run("list").data["notes"]] == [note]
+
+
+def test_revising_to_the_same_words_is_a_stated_no_op(run: Run) -> None:
+    """The note reads so already: nothing is written, the reply says so, and the exit status is 0."""
+    note = run("remember", "Use tabs").data["id"]
+    for words in ("Use tabs", "Use  tabs"):
+        outcome = run("revise", note, words, "--evidence", "x")
+        assert outcome.status == 0
+        assert "Nothing to do in global: it is worded like that already." in as_text(outcome)
+        assert (outcome.data["id"], outcome.data["n"]) == (note, 0)
+    assert len(run("journal").data["records"]) == 1
 
 
 def test_search_get_and_list_print_hits(run: Run) -> None:
@@ -254,7 +285,7 @@ def test_status_says_first_whether_anything_is_injected(run: Run, root: Path) ->
     run("remember", "Use tabs")
     outcome = run("status")
     data = outcome.data
-    assert set(data) == {"root", "enabled", "scopes", "index", "journal", "settings"}
+    assert set(data) == {"root", "enabled", "injection", "scopes", "index", "journal", "settings"}
     assert data["root"] == str(root)
     assert [set(scope) for scope in data["scopes"]] == [{"id", "label", "notes", "path"}]
     assert set(data["index"]) == {"notes", "schema", "fresh"}
@@ -428,17 +459,27 @@ def test_config_used_wrongly(run: Run, words: list[str], error: type[Exception])
         run("config", *words)
 
 
-def test_config_mends_a_file_that_stops_everything_else(run: Run, root: Path) -> None:
-    """A wrong value in the file stops the other commands, and `config set` puts it right."""
-    root.mkdir()
-    (root / "config.toml").write_text("[memories]\nnotes_entries = 9999\n")
-    with pytest.raises(SettingError):
-        run("list")
+def test_a_wrong_setting_does_not_lock_people_out_of_their_notes(run: Run, root: Path) -> None:
+    """Notes are read and written with the default, nothing is injected, config and doctor say it, config mends it."""
+    run("config", "set", "enabled", "on")
+    with (root / "config.toml").open("a") as file:
+        file.write("notes_entries = 9999\nnotes_entris = 4\n")
+    written = run("remember", "Use tabs")
+    assert written.data["headroom"]["cap"] == 32
+    assert [note["text"] for note in run("list").data["notes"]] == ["Use tabs"]
+    status = run("status").data
+    assert (status["enabled"], status["injection"]["on"], status["injection"]["why"]) == (False, False, "broken")
+    assert "not sent: memory is off until the settings are put right" in as_text(run("view"))
+    with pytest.raises(SettingError, match="notes_entris = 4"):
+        run("config")
     findings = run("doctor")
     assert findings.status == 1
-    assert findings.data["findings"][0]["kind"] == "setting"
+    assert [finding["kind"] for finding in findings.data["findings"]] == ["setting", "setting"]
+    assert "did you mean notes_entries" in as_text(findings)
+    assert "memory-magic config set notes_entries VALUE" in as_text(findings)
+    (root / "config.toml").write_text("[memories]\nenabled = true\nnotes_entries = 9999\n")
     run("config", "set", "notes_entries", "40")
-    assert run("list").data == {"notes": []}
+    assert run("status").data["injection"]["on"] is True
 
 
 def test_doctor_finds_nothing_then_something(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -454,6 +495,33 @@ def test_doctor_finds_nothing_then_something(run: Run, root: Path, monkeypatch: 
     assert "MEMORY_MAGIC_ENABLD" in text
     assert "conflicted copy" in text
     assert SECRET not in text
+
+
+def test_doctor_lets_the_journal_follow_what_was_typed(run: Run, root: Path) -> None:
+    """A hand edit is no slip: the journal follows it, as when notes are read; a damaged one is not written to."""
+    run("remember", "Use tabs")
+    with (root / "global" / "MEMORY.md").open("a") as file:
+        file.write("- typed by hand\n")
+    assert run("doctor").status == 0
+    assert [record["action"] for record in run("journal").data["records"]] == ["remember", "observe"]
+    journal = root / "JOURNAL.md"
+    journal.write_text(journal.read_text().replace("Use tabs", "Use spaces"))
+    with (root / "global" / "MEMORY.md").open("a") as file:
+        file.write("- and more\n")
+    before = journal.read_bytes()
+    outcome = run("doctor", prog="%memory")
+    assert [finding["kind"] for finding in outcome.data["findings"]] == ["journal", "drift"]
+    assert journal.read_bytes() == before
+    assert all("%memory reindex" in finding["mend"] for finding in outcome.data["findings"])
+    assert all("memory-magic reindex" in finding["mend"] for finding in run("doctor").data["findings"])
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "70000"])
+def test_a_number_that_is_no_port_is_wrong_use(run: Run, port: str) -> None:
+    """The message gives the range; nothing is started."""
+    with pytest.raises(UsageError, match="is no port") as caught:
+        run("dashboard", "--port", port, serve=lambda *_, **__: pytest.fail("started"))
+    assert "from 0 (any free port) to 65535" in caught.value.hint
 
 
 def test_run_needs_a_session_and_memory_switched_on(run: Run, tmp_path: Path) -> None:

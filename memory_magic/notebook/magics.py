@@ -7,7 +7,8 @@ assignment.
 
 An expected error is one line on standard error; only a fault of ours shows a traceback. `load` and `unload` register
 and take away everything: magics, completion, quick capture, and the rule that lets a note end in a question mark.
-Loading says in one line whether anything reaches a prompt; it opens no store and starts nothing.
+Loading says in one line whether anything reaches a prompt; it opens no store and starts nothing. Settings that cannot
+be told do not stop a command: one line on standard error says that their defaults are used and that memory is off.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from memory_magic import commands
+from memory_magic import commands_switch as switch
 from memory_magic.commands_base import Context, HelpAsked, ask_person
 from memory_magic.commands_print import as_json
 from memory_magic.errors import MemoryMagicError
@@ -37,10 +39,18 @@ if TYPE_CHECKING:
 
     from memory_magic.commands_base import Command, Outcome
 
-CHANGES = frozenset({"remembered", "changed", "initialised", "set", "reindexed", "ran", "served"})
+CHANGES = frozenset({"remembered", "changed", "initialised", "set", "switched", "reindexed", "ran", "served"})
 """Kinds of outcomes that are shown at once: nobody should miss that something was written."""
 
 _OFFERED = 50
+_OFF = "off: nothing is put into a prompt"
+_GREETINGS = {
+    "on": "on: connected assistants get your notes",
+    "paused": "paused in this notebook: nothing is put into a prompt",
+    "broken": "off until the settings are put right: nothing is put into a prompt",
+    "project": "off in this project: nothing is put into a prompt",
+    "use_memories": "on, but use_memories is off: nothing is put into a prompt",
+}
 
 
 def _documented(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -69,8 +79,9 @@ The short forms: %remember TEXT saves a note, %%remember one of several lines, %
 A note belongs to `global` (it follows you) or to the `workspace` (this repository only). Put several words in quotes:
     %memory revise 7k2m9q4tzc "Deploys run on Tuesdays" --evidence "said in the stand-up"
 
-Everything lies in readable files: %memory status says where. Nothing reaches a prompt before
-%memory config set enabled on. Not for memory: secrets, the state of a task, long instructions (AGENTS.md, a skill).
+Everything lies in readable files: %memory status says where. Nothing reaches a prompt before %memory on;
+%memory pause keeps memory away from this notebook until %memory on or a restart.
+Not for memory: secrets, the state of a task, long instructions (AGENTS.md, a skill).
 """
     return function
 
@@ -130,6 +141,8 @@ class MemoryMagics(Magics):
     def _show(self, command: Command, words: Sequence[str], context: Context, prog: str = "") -> MemoryResult | None:
         """Run a command; show its outcome, or return it."""
         outcome, args = commands.run_words(command, words, context, prog=prog)
+        if note := switch.warning(command.name, context):
+            _print(note, sys.stderr)
         if args.json:
             _print(as_json(outcome))
             return None
@@ -167,7 +180,9 @@ class MemoryMagics(Magics):
 
     def _capture(self, text: str, context: Context) -> None:
         settings = context.settings()
-        if settings.enabled and settings.quick_capture:
+        if note := switch.warning("remember", context):
+            _print(note, sys.stderr)
+        if settings.enabled and settings.quick_capture and not switch.off_files(context.cwd):
             command = commands.COMMANDS["remember"]
             self._show(command, ["--scope", "global", "--", text], context)
 
@@ -203,11 +218,13 @@ def _shown(outcome: Outcome) -> MemoryResult | None:
 
 
 def _greet(context: Context) -> None:
-    """Print one line; only the settings are read."""
+    """Print one line; the settings are read, and where memory is on the project's files."""
     settings = context.settings()
-    sent = settings.enabled and settings.use_memories
-    state = "on: connected assistants get your notes" if sent else "off: nothing is put into a prompt"
-    _print(f"memory-magic is {state}. What is seen here: %memory status. Help: %memory?")
+    # a look at the folders above costs what nobody needs while memory is off
+    now = switch.state(context, settings, switch.off_files(context.cwd) if settings.enabled else [])
+    _print(f"memory-magic is {_GREETINGS.get(now.why, _OFF)}. What is seen here: %memory status. Help: %memory?")
+    if note := switch.warning("", context):
+        _print(note, sys.stderr)
 
 
 def _print(text: str, stream: Any = None) -> None:

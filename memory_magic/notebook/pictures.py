@@ -96,7 +96,7 @@ def _notes(outcome: Outcome) -> Markup:
     notes = outcome.data["notes"]
     rows = [
         (
-            "◆" if note["pinned"] else "",
+            ("◆" if note["pinned"] else "") + ("▲" if note["suspicious"] else ""),
             html.ident(extra["short"][note["id"]]),
             html.note_text(note["text"]),
             scope_name(note["scope"], extra["labels"]),
@@ -109,7 +109,10 @@ def _notes(outcome: Outcome) -> Markup:
     if not notes:
         start = html.foot("Nothing is remembered yet. ", html.code("%remember TEXT"), " is the start.")
         return html.card(title, start, *_notice(extra))
-    return html.card(title, html.table(("", "id", "Note", "Scope", "From", "Created"), rows))
+    held = sum(note["suspicious"] is not None for note in notes)
+    said = f"▲ {count(held, 'suspicious note')}, told to no assistant: "
+    foot = [html.foot(said, html.code("%memory review"))] if held else []
+    return html.card(title, html.table(("", "id", "Note", "Scope", "From", "Created"), rows), *foot)
 
 
 def _day(time: str | None) -> str:

@@ -1,19 +1,18 @@
-"""What reaches a prompt: the block of notes and the hook that hands it over.
+"""What reaches a prompt: the block, its parts, the ledger, and the hook that hands it over.
 
-`memory_block` and its records are offered here lazily, so that importing a neighbour of theirs costs nothing.
+`memory_block`, `refresh` and the records are offered here lazily, so that importing a neighbour costs nothing.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_magic.prompt.block import Block, Report, Section, memory_block
+    from memory_magic.prompt.block import Block, Report, Section, memory_block, refresh
 
-__all__ = ["Block", "Report", "Section", "memory_block"]
+__all__ = ["Block", "Report", "Section", "memory_block", "refresh"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in __all__:
         from memory_magic.prompt import block
 

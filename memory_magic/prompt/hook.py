@@ -3,23 +3,24 @@
 The contract is capsule-memory's. The payload holds a string `response_topic`, different for every request; the answer
 `{"appendSystemContext": text}` is published there once, or nothing at all when there is no memory or memory is off.
 A payload without the topic is an error that lists the payload's keys and never a value: values are the conversation.
+A payload may name its conversation (`session_id`); then every prompt of it gets the block of the first.
 
-Invariants: no state between two requests, so interleaved ones cannot mix; the store is opened read-only and closed
-again; standard library only, as `run_process` runs before every prompt.
+Invariants: no state between two requests but that frozen block, so interleaved ones cannot mix; the store is only
+read, and the one thing written is the ledger's line with its block; an error tells of the payload and of memory no
+more than names; standard library only, as `run_process` runs before every prompt.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from memory_magic.errors import HookError
-from memory_magic.prompt.block import NotesSettings, NotesStore, memory_block
-from memory_magic.text.redact import redact
-from memory_magic.text.report import plain
+from memory_magic.errors import HookError, MemoryMagicError
+from memory_magic.prompt.injection import inject
+from memory_magic.prompt.place import place_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,32 +31,15 @@ TOPIC_KEY: Final = "response_topic"
 ANSWER_KEY: Final = "appendSystemContext"
 FS_READ: Final = ("cwd://", "home://")
 
-_KEYS_SHOWN, _KEY_LENGTH = 20, 60
+ASSISTANT: Final = "capsule"
+CONVERSATION_KEYS: Final = ("session_id", "conversation_id", "conversation")
+"""Keys under which a payload may name its conversation; the capsule's own has none of them."""
+
+_KEYS_SHOWN, _KEY_LENGTH, _LONGEST_NAME = 20, 60, 200
 _MANIFEST = Path(__file__).with_name("manifest.toml")
 
 
-class HookSettings(NotesSettings, Protocol):
-    """The settings that decide whether memory reaches a prompt, and how much."""
-
-    @property
-    def enabled(self) -> bool:
-        """The main switch."""
-
-    @property
-    def use_memories(self) -> bool:
-        """The switch for prompts alone."""
-
-
-class HookStore(NotesStore, Protocol):
-    """A store with its settings."""
-
-    @property
-    def settings(self) -> HookSettings:
-        """The settings of the store's root."""
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What `manifest.toml` declares."""
 
     event: str
@@ -67,15 +51,19 @@ class Manifest:
 def before_build(
     payload: Mapping[str, object] | str | bytes,
     publish: Callable[[str, dict[str, str]], object],
-    store: HookStore | None = None,
+    *,
+    root: str | Path | None = None,
+    cwd: str | Path | None = None,
 ) -> None:
     """Publish the memory block on the payload's `response_topic`, once, or nothing.
 
-    *payload* is a mapping or its JSON; without a *store* the default one is opened read-only. Raises `HookError` for
-    a payload without topic; what *publish* raises is passed on.
+    *payload* is a mapping or its JSON; *root* and *cwd* are the default store and the present directory. Raises
+    `HookError` for a payload without topic, `MemoryMagicError` where memory cannot be read; what *publish* raises is
+    passed on.
     """
-    topic = _topic(payload)
-    text = _block_text(store) if store is not None else _text_of_default_store()
+    fields = _fields(payload)
+    topic = _topic(fields)
+    text = _text(fields, root, cwd)
     if text:
         publish(topic, {ANSWER_KEY: text})
 
@@ -96,6 +84,8 @@ def run_process(stdin: IO[bytes] | IO[str], stdout: IO[str]) -> None:
 
     # Bytes where we can have them: JSON is UTF-8 whatever the locale says.
     before_build(getattr(stdin, "buffer", stdin).read(), publish)
+    # the process ends now: looking for garbage on its way out takes a tenth of its time
+    gc.freeze()
 
 
 def load_manifest(path: Path = _MANIFEST) -> Manifest:
@@ -122,30 +112,60 @@ _DECLARATION: Final = {
 }
 
 
-def _text_of_default_store() -> str:
-    from memory_magic.store.store import Store
-
-    store = Store(read_only=True)
+def _text(fields: Mapping[str, object], root: str | Path | None, cwd: str | Path | None) -> str:
+    """Return the block's text for a request."""
     try:
-        return _block_text(store)
-    finally:
-        store.close()
+        place = place_at(root, cwd)
+        if not place.is_on:
+            return ""
+        prompt = prompt_of(fields) if place.settings.recall == "relevant" else ""
+        made = inject(place, assistant=ASSISTANT, conversation=conversation_of(fields), prompt=prompt)
+    except (MemoryMagicError, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- a fault of ours may carry a note in its text: only its kind is told
+        raise HookError(f"The memory block could not be made ({type(error).__name__})") from None
+    return made.text
 
 
-def _block_text(store: HookStore) -> str:
-    settings = store.settings
-    # `memory = "off"` in a project file; a store that knows no projects has no such switch
-    off_here = getattr(store, "is_off_here", False)
-    if off_here or not (settings.enabled and settings.use_memories):
-        return ""
-    return memory_block(store, settings=settings).text
+def conversation_of(fields: Mapping[str, object]) -> str:
+    """Return the conversation that a payload names, empty if it names none that could be a name."""
+    for key in CONVERSATION_KEYS:
+        name = fields.get(key)
+        if isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable():
+            return name
+    return ""
 
 
-def _topic(payload: Mapping[str, object] | str | bytes) -> str:
-    """Return the topic of a payload, or raise without quoting any value."""
+def prompt_of(fields: Mapping[str, object]) -> str:
+    """Return what the person said last: `prompt`, else the last message of the role user."""
+    prompt = fields.get("prompt")
+    if isinstance(prompt, str):
+        return prompt
+    messages = fields.get("messages")
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, Mapping) and message.get("role") == "user":
+            return _said(message.get("content"))
+    return ""
+
+
+def _said(content: Any) -> str:
+    """Return the text of a message: a string, or a list of parts with texts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _fields(payload: Mapping[str, object] | str | bytes) -> Mapping[str, object]:
     fields = _parse(payload) if isinstance(payload, str | bytes) else payload
     if not isinstance(fields, Mapping):
         raise HookError("The before_build payload is not a JSON object", hint=_HINT)
+    return fields
+
+
+def _topic(fields: Mapping[str, object]) -> str:
+    """Return the topic of a payload, or raise without quoting any value."""
     topic = fields.get(TOPIC_KEY)
     if not isinstance(topic, str) or not topic:
         raise HookError(f"The before_build payload has no text under {TOPIC_KEY}", where=_keys(fields), hint=_HINT)
@@ -166,6 +186,9 @@ def _parse(payload: str | bytes) -> object:
 
 def _keys(fields: Iterable[object]) -> str:
     """Return the top-level keys for an error, bounded and safe to print."""
+    from memory_magic.text.redact import redact
+    from memory_magic.text.report import plain
+
     names = [redact(plain(str(key))).text for key in fields]
     shown = [name if len(name) <= _KEY_LENGTH else name[: _KEY_LENGTH - 1] + "…" for name in names[:_KEYS_SHOWN]]
     more = f" and {len(names) - _KEYS_SHOWN} more" if len(names) > _KEYS_SHOWN else ""

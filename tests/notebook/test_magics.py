@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +13,12 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
 import memory_magic
+from memory_magic import commands_print, commands_switch
 from memory_magic.commands import COMMANDS
 from memory_magic.notebook.display import MemoryResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 HEAVY = (
@@ -69,6 +70,69 @@ def test_load_survives_a_broken_settings_file(root: Path, capsys: pytest.Capture
     assert "not valid TOML" in capsys.readouterr().err
     assert "memory" in shell.magics_manager.magics["line"]
     memory_magic.unload_ipython_extension(shell)
+
+
+GREETINGS = [
+    ("enabled = true", "", "memory-magic is on: connected assistants get your notes."),
+    ("enabled = true", 'memory = "off"', "memory-magic is off in this project:"),
+    ("enabled = true\nuse_memories = false", "", "memory-magic is on, but use_memories is off:"),
+    ("enabled = true\nnonsense = 1", "", "memory-magic is off until the settings are put right:"),
+]
+
+
+@pytest.mark.parametrize(("config", "project", "greeting"), GREETINGS)
+def test_the_greeting_is_true_here(
+    root: Path, capsys: pytest.CaptureFixture[str], config: str, project: str, greeting: str
+) -> None:
+    """Settings, the project's file and a slip in the settings are told apart, in one line on standard output."""
+    root.mkdir()
+    (root / "config.toml").write_text(f"[memories]\n{config}\n")
+    if project:
+        Path(".memory-magic.toml").write_text(project)
+    shell = InteractiveShell.instance()
+    memory_magic.load_ipython_extension(shell)
+    captured = capsys.readouterr()
+    assert captured.out.startswith(greeting)
+    assert captured.out.count("\n") == 1
+    assert captured.err.count("\n") == ("nonsense" in config)
+    memory_magic.unload_ipython_extension(shell)
+
+
+def test_a_pause_lasts_until_on_and_over_a_reload(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`%memory pause` writes nothing and is told by status and by the next greeting; `%memory on` ends it."""
+    monkeypatch.setenv("MEMORY_MAGIC_ENABLED", "")
+    monkeypatch.delenv("MEMORY_MAGIC_ENABLED")
+    for row in commands_switch.ROWS:
+        monkeypatch.setitem(COMMANDS, row.name, row)
+    for kind, printer in commands_switch.PRINTERS.items():
+        monkeypatch.setitem(commands_print.PRINTERS, kind, printer)
+    assert shell.run_line_magic("memory", "on") is None
+    assert shell.run_line_magic("memory", "pause") is None
+    assert "Memory is paused in this notebook" in capsys.readouterr().out
+    assert shell.run_line_magic("memory", "status").data["injection"]["why"] == "paused"
+    shell.run_cell("# typed while paused")
+    assert texts(shell) == []
+    memory_magic.unload_ipython_extension(shell)
+    memory_magic.load_ipython_extension(shell)
+    assert "memory-magic is paused in this notebook" in capsys.readouterr().out
+    shell.run_line_magic("memory", "on")
+    assert shell.run_line_magic("memory", "status").data["injection"]["on"] is True
+
+
+def test_a_wrong_setting_is_one_warning_and_the_command_goes_on(
+    shell: InteractiveShell, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The answer comes with the default, and beside it one line that says so."""
+    root.mkdir(exist_ok=True)
+    (root / "config.toml").write_text("[memories]\nnotes_entries = 9999\n")
+    shell.run_line_magic("remember", "Use tabs")
+    captured = capsys.readouterr()
+    assert "Remembered in global" in captured.out
+    assert captured.err.count("\n") == 1
+    assert "notes_entries = 9999 is out of range" in captured.err
+    assert texts(shell) == ["Use tabs"]
 
 
 def test_unload_takes_everything_away(root: Path) -> None:

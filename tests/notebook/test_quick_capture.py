@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,6 @@ from memory_magic.notebook.quick_capture import captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 TAKEN = {
     "# Deploys run on Tuesdays": "Deploys run on Tuesdays",
@@ -118,6 +118,19 @@ def test_switched_on_it_remembers_globally_and_says_so(
     settings.set_value(root, "quick_capture", "off")
     shell.run_cell("# not any more")
     assert "not any more" not in notes(root)
+
+
+def test_a_confidential_project_captures_nothing(shell: InteractiveShell, root: Path) -> None:
+    """`memory = "off"` above the present directory: a cell is no note by itself there, whatever the settings say."""
+    settings.set_value(root, "enabled", "on")
+    settings.set_value(root, "quick_capture", "on")
+    project = Path.cwd() / ".memory-magic.toml"
+    project.write_text('memory = "off"\n')
+    assert shell.run_cell("# a note").success
+    assert not (root / "global").exists()
+    project.unlink()
+    assert shell.run_cell("# a note").success
+    assert (root / "global" / "MEMORY.md").read_text() == "- a note\n"
 
 
 def test_trouble_is_one_line(shell: InteractiveShell, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
