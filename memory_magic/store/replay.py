@@ -7,8 +7,7 @@ secrets taken out, so that states are compared by (scope, id, pinned). Pure: rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -22,9 +21,8 @@ STAYING: Final = ("pin", "unpin", "cancel", "approve")
 TAKING: Final = frozenset({"retire", "prune", "reject"})
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One note as the journal knows it."""
+class Known(NamedTuple):
+    """One note as the journal knows it; a tuple, because a replay makes one for most records."""
 
     id: str
     text: str
@@ -116,7 +114,7 @@ def _add(notes: dict[str, Known], record: JournalRecord, old: Known | None) -> N
 def _set_pinned(notes: dict[str, Known], record: JournalRecord, *, pinned: bool) -> None:
     note = notes.get(record.id or "")
     if note:
-        notes[note.id] = replace(note, pinned=pinned, section=record.fields.get("section", note.section))
+        notes[note.id] = note._replace(pinned=pinned, section=record.fields.get("section", note.section))
 
 
 def _observe(notes: dict[str, Known], record: JournalRecord) -> None:
@@ -127,7 +125,7 @@ def _observe(notes: dict[str, Known], record: JournalRecord) -> None:
     )
     if before and after:
         old = notes.pop(record.id or "", None)
-        _add(notes, record, replace(old, pinned=record.fields.get("pinned") == "yes") if old else None)
+        _add(notes, record, old._replace(pinned=record.fields.get("pinned") == "yes") if old else None)
     elif after:
         _add(notes, record, None)
     elif before:
