@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Memories = list[tuple[str, str]]  # (type, text)
 
-DATA = Path(os.environ.get("MEMORY_MAGIC_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data") / "extraction"
+NAMED = Path(os.environ.get("MEMORY_MAGIC_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
+DATA = NAMED / "extraction" if (NAMED / "extraction").is_dir() or not (NAMED / "labels.jsonl").is_file() else NAMED
 SAME = 0.5  # token F1 from which two texts are the same memory
 
 pytestmark = [

@@ -66,7 +66,8 @@ def table(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 def bench_data() -> Path:
     """Return the directory of the data sets; it may be absent."""
     named = os.environ.get("MEMORY_MAGIC_BENCH_DATA")
-    return Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "data" / "search"
+    folder = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "data"
+    return folder / "search" if (folder / "search").is_dir() else folder
 
 
 def needed(name: str) -> Any:
