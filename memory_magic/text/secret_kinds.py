@@ -6,8 +6,8 @@ by adding a line, never by adding code.
 A row of `PREFIXES` is `kind: ("prefix rule", …)`. The rule is one letter for the characters of the body and how many of
 them there must be: `a20` at least twenty letters or digits, `h32-32` exactly thirty-two hexadecimal digits. A body of
 exact length must end at a word boundary. Bodies are: `a` letters and digits, `b` Base64 in both alphabets, `d` letters,
-digits, `.`, `-`, `_`, `h` hexadecimal, `l` letters, `q` Base64 in both alphabets with `.`, `,`, `%`, `u` capital
-letters and digits, `w` letters, digits, `-`, `_`.
+digits, `.`, `-`, `_`, `h` hexadecimal, `l` letters, `m` letters, digits and `$`, `q` Base64 in both alphabets with `.`,
+`,`, `%`, `u` capital letters and digits, `w` letters, digits, `-`, `_`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ CHARACTERS: Final = {
     "d": r"A-Za-z0-9._\-",
     "h": "A-Fa-f0-9",
     "l": "A-Za-z",
+    "m": "A-Za-z0-9$",
     "q": r"A-Za-z0-9+/=_.,%\-",
     "u": "A-Z0-9",
     "w": r"A-Za-z0-9_\-",
@@ -91,7 +92,6 @@ PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     "sonar": ("squ_ h40-40", "sqp_ h40-40", "sqa_ h40-40"),
     "sourcegraph": ("sgp_ h40-40", "sgp_ w57-57", "sgp_local_ h40-40", "slk_ h64-64"),
     "pulumi": ("pul- h40-40",),
-    "terraform": (".atlasv1. b50",),
     "infracost": ("ico- a32-32",),
     "artifactory": ("AKCp a60", "cmVmd a59"),
     "postman": ("PMAK- w50", "PMAT- w20"),
@@ -163,7 +163,9 @@ PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     "duffel": ("duffel_live_ w36", "duffel_test_ w36"),
     "plaid": tuple(f"access-{where}- w36" for where in ("sandbox", "development", "production")),
     "flutterwave": ("FLWSECK_TEST- w12", "FLWSECK- w20", "FLWPUBK_TEST- w20", "FLWPUBK- w20"),
-    "braintree": ("access_token$production$ q30", "access_token$sandbox$ q30"),
+    "braintree": ("access_token$production$ m30", "access_token$sandbox$ m30"),
+    "razorpay": ("rzp_live_ a14-14", "rzp_test_ a14-14"),
+    "gocardless": ("live_ w40-40", "sandbox_ w40-40"),
     "polar": ("polar_oat_ w24", "polar_pat_ w24"),
     # people and messages
     "slack": (
@@ -187,6 +189,9 @@ PREFIXES: Final[dict[str, tuple[str, ...]]] = {
     "dropbox": ("sl. w60", "sl.u. w60"),
     "mapbox": ("pk.eyJ d60", "sk.eyJ d60", "tk.eyJ d60"),
     "adobe": ("p8e- h32-32", "p8e- w30"),
+    "intercom": ("dG9rOn b40",),
+    "segment": ("sgp_ a64-64",),
+    "adafruit": ("aio_ a28-28",),
     "frame_io": ("fio-u- w40",),
     "intra42": ("s-s4t2ud- h64-64", "s-s4t2af- h64-64"),
     "twitch": ("oauth: a30-30",),
@@ -240,7 +245,7 @@ KEY_QUALIFIERS: Final = _words(
 """Words that make a *key* a key to something: `storage_key`, not `sort_key`."""
 
 WEAK_WORDS: Final = _words(
-    "access accessid appid auth bearer clientid connectsid cookie credential dsn hmac jsessionid jwt keyid licence "
+    "access accessid amz appid auth bearer clientid connectsid cookie credential dsn hmac jsessionid jwt keyid licence "
     "license mnemonic otp phpsessid sas session sessionid sid sig totp webhook"
 )
 """Names behind which only what is clearly random is a secret."""

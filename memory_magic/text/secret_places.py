@@ -44,6 +44,8 @@ _PEM_HEAD: Final = r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?:\s
 _PEM_LINES: Final = r"(?:[ \t>+|#*\"']{0,8}+[A-Za-z0-9+/=]{1,100}+[\"',]{0,2}+[ \t]*+(?:\r?\n|\\r\\n|\\n|$|\Z))++"
 _PEM_TAIL: Final = r"(?:\s|\\r|\\n)*+\Z"
 
+_PUTTY: Final = r"(?i:private-lines):[ \t]*[0-9]{1,4}[ \t]*\r?\n(?P<value>(?:[A-Za-z0-9+/=]{1,64}+(?:\r?\n|\Z))++)"
+_PGPASS: Final = r":5432:[\w*-]{1,64}:(?P<user>[\w.*-]{1,64}):(?P<value>[^\s:\"'`]{4,200})(?=\s|[\"'`]|\Z)"
 _USER_FLAG: Final = (
     r"[ \t=]*+(?P<open>[\"']?)(?P<user>[^\s:\"'`]{0,200}+)[\"']?:(?P<quote>[\"']?)(?P<value>[^\s\"'`]{0,200})"
 )
@@ -66,10 +68,27 @@ def find_places(page: Page) -> Iterator[Found]:
         azure = pattern(r"(?<![\w.~-])[\w.~-]{4}Q~[\w.~-]{31,34}(?![\w~-])").match(page.text, max(at - 4, 0))
         if azure and not is_placeholder(azure[0][6:]):
             yield *azure.span(), "azure"
+    yield from _headed(page)
     for at in _all(page.low, b" -u", b"-user"):
         yield from _user_flag(page, at)
     for at in _all(page.low, b" -p"):
         yield from _password_flag(page, at)
+
+
+def _headed(page: Page) -> Iterator[Found]:
+    """Yield what follows Okta's scheme, the head of a PuTTY key, or the port in a line of .pgpass."""
+    for at in _all(page.low, b"ssws 00"):
+        okta = pattern(r"(?<!\w)SSWS (?P<value>00[\w-]{40})(?![\w-])").match(page.text, at)
+        if okta and not is_placeholder(okta["value"]):
+            yield *okta.span("value"), "okta"
+    for at in _all(page.low, b"private-lines:"):
+        lines = pattern(_PUTTY).match(page.text, at)
+        if lines:
+            yield *lines.span("value"), "private_key"
+    for at in _all(page.low, b":5432:"):
+        login = pattern(_PGPASS).match(page.text, at)
+        if login and _is_password(login["user"], login["value"]):
+            yield *login.span("value"), "password"
 
 
 def _all(low: bytes, *needles: bytes) -> Iterator[int]:

@@ -200,17 +200,22 @@ _SHAPES: Final = (
     r"|(?P<jwt>ey[\w-]{12,}+\.ey[\w/+=-]{8,}+(?:\.[\w/+=-]*+)?)"
     r"|(?P<airtable>pat[A-Za-z0-9]{14}\.[a-f0-9]{64}(?![A-Za-z0-9]))"
     r"|(?P<harness>[A-Za-z0-9_-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}(?![A-Za-z0-9]))"
+    r"|(?P<terraform>[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{50,}+)"
+    r"|(?P<azure>[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![\w-])|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}(?![\w-]))"
+    r"|(?P<new_relic>[0-9a-f]{32}(?:[0-9a-f]{4}|FFFF)NRAL(?![\w-]))"
+    r"|(?P<twitter>A{20}[A-Za-z0-9]{1,60}+(?:%[0-9A-F]{2}[A-Za-z0-9]{1,100}+)++)"
     r"|(?P<zhipu>[a-f0-9]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9.]))"
 )
 """Keys without a prefix that no word, hash or number is shaped like."""
 
 _JOINED: Final = (
-    r"(?<![\w-])(?:(?P<telegram>[0-9]{8,10}:A[\w-]{32,36})|(?P<facebook>[0-9]{15,16}\|[\w-]{27,40})"
+    r"(?<![\w/-])(?:(?P<asana>[0-9]/[0-9]{13,20}(?:/[0-9]{13,20})?:[a-f0-9]{32})|(?P<telegram>[0-9]{8,10}:A[\w-]{32,36})|(?P<facebook>[0-9]{15,16}\|[\w-]{27,40})"
     r"|(?P<hashicorp>s\.(?=[A-Za-z]*[0-9])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9]{24}))(?![\w-])"
 )
 """Keys whose first part is a number or one letter, shorter than a run."""
 
-_LONGEST_ID = 18
+_LONGEST_ID = 48
+_WORDS_BACK = 2
 
 
 def _shaped(page: Page, start: int, end: int) -> Iterator[Found]:
@@ -221,8 +226,7 @@ def _shaped(page: Page, start: int, end: int) -> Iterator[Found]:
         whole = pattern(_JOINED).search(text, max(start - _LONGEST_ID, 0), end + 1)
         if whole and whole.end() == end and whole.lastgroup and not is_placeholder(whole[0]):
             yield whole.start(), end, whole.lastgroup
-    places = (page.word_start(start - 1), start) if before[-1:] == "." else (start,)
-    for place in places:
+    for place in _words_before(page, start):
         whole = pattern(_SHAPES).match(text, place)
         if whole and whole.lastgroup and not is_placeholder(whole[0]):
             yield place, whole.end(), whole.lastgroup
@@ -246,3 +250,11 @@ def _named(page: Page, start: int, end: int) -> Iterator[Found]:
     low, high = start - len(opener), end_of(r"[\w./+~%=-]*+", text, end)
     if is_secret(text[low:high], rank, Style.QUOTED):
         yield low, high, KIND_OF_GRADE[rank]
+
+
+def _words_before(page: Page, start: int) -> Iterator[int]:
+    """Yield where the words begin that dots join to the run at *start*, the farthest first, and *start*."""
+    places = [start]
+    while len(places) <= _WORDS_BACK and places[-1] and page.text[places[-1] - 1] == ".":
+        places.append(page.word_start(places[-1] - 1))
+    yield from reversed(places)
