@@ -67,7 +67,14 @@ TARGETS: Final = arg("target", metavar="ID|TEXT", nargs="+", completes="note", h
 WHY: Final = arg(
     "--evidence", metavar="WHY", required=True, help="why: what was said, seen or decided (kept in the journal)"
 )
+_SAY_YES: Final = "say yes beforehand with -y"
 YES: Final = arg("-y", "--yes", action="store_true", help="answer every question with yes")
+
+
+class StoppedError(MemoryMagicError):
+    """A person pressed Ctrl-C at a question."""
+
+    exit_status = 130  # as a shell says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +218,17 @@ class Context:
         try:
             agreed = self._ask is not None and self._ask(f"{question} [y/N] ")
             answered = self._ask is not None
-        except (EOFError, OSError, RuntimeError):
-            # no terminal, a closed one, or a kernel without stdin (nbconvert, papermill)
+        except KeyboardInterrupt:
+            raise StoppedError("stopped, nothing was done") from None
+        except EOFError:
+            # the terminal showed the question, and its input has ended
+            raise MemoryMagicError("not done, because nobody answered", hint=_SAY_YES) from None
+        except (OSError, RuntimeError):
+            # no terminal, or a kernel without stdin (nbconvert, papermill)
             agreed = answered = False
         if not answered:
-            raise MemoryMagicError(
-                f"not done, because there is nobody to ask: {question}", hint="say yes beforehand with -y"
-            )
+            asked = question.removesuffix("?")
+            raise MemoryMagicError(f"not done, because there is nobody to ask: {asked}", hint=_SAY_YES)
         if not agreed:
             raise MemoryMagicError("not done, as you said no")
 

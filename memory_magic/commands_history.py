@@ -73,7 +73,9 @@ def _record_json(record: JournalRecord) -> dict[str, Any]:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    from memory_magic.store.replay import number_of
+
+    return number_of(text or "") or None
 
 
 def list_notes(context: Context, args: Namespace) -> Outcome:
@@ -159,7 +161,7 @@ def verify(context: Context, args: Namespace) -> Outcome:
         return outcome
     head = args.head.strip().lower()
     if not _HEX.fullmatch(head):
-        raise UsageError("a head is 8 to 64 hexadecimal digits", hint="verify shows the present one")
+        raise UsageError("a head is 8 to 64 hexadecimal digits", hint="the command verify shows the present one")
     _, archive = _archive(context)
     n = archive.number_of_head(head)
     faults = list(outcome.data["faults"])
@@ -199,10 +201,12 @@ def undo(context: Context, args: Namespace) -> Outcome:
 
 def _record_number(word: str) -> int:
     """Return the number that a person wrote: 412 or #412."""
-    digits = word.removeprefix("#")
-    if not digits.isdecimal():
-        raise UsageError(f"{redacted(word)!r} is no record's number", hint="journal shows them in its first column")
-    return int(digits)
+    from memory_magic.store.replay import number_of
+
+    number = number_of(word.removeprefix("#"))
+    if not number:
+        raise UsageError(f"{redacted(word)!r} is no record's number", hint="they stand in the first column of journal")
+    return number
 
 
 def _written_json(written: Written) -> dict[str, Any]:

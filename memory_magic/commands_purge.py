@@ -150,7 +150,7 @@ def _tombstone_words(plan: Plan) -> str:
         said = "No tombstone is kept: the text may come back by itself."
     else:
         said = (
-            f"{count(len(plan.forbidden), 'tombstone')} keep it from coming back; whoever owns the root can test "
+            f"{count(len(plan.forbidden), 'tombstone')} to keep it from coming back; whoever owns the root can test "
             "guesses against a tombstone, about 140 a second (--no-tombstone for PINs and the like)."
         )
     return f"{said}\n--forbid: {CONTAINS_COST}." if plan.request.forbid else said
@@ -226,7 +226,7 @@ def _left(data: dict[str, Any], prog: str) -> list[str]:
     rest = [one for one in data["left"] if (Path(one["path"]), one["line"]) not in quoting]
     if data["quoting"]:
         rows = [(note["id"][:10], f"{note['path']}:{note['line']}") for note in data["quoting"]]
-        lines.append(f"▲ {count(len(rows), 'live note')} still quote it ({prog} purge … --quoting takes them, too):")
+        lines.append(f"▲ Still quoted by {count(len(rows), 'live note')} ({prog} purge … --quoting takes them, too):")
         lines.append(table(("id", "where"), rows))  # a path that is cut names nothing
     if rest:
         rows = [(one["place"], f"{one['path']}:{one['line']}" if one["line"] else one["path"]) for one in rest]

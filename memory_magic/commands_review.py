@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from memory_magic.commands_base import Command, Outcome
+from memory_magic.commands_base import Command, Outcome, StoppedError
 from memory_magic.commands_notes import labels, note_json, reasons, redacted, short_ids
 from memory_magic.commands_table import count, plain, scope_name
 from memory_magic.errors import MemoryMagicError
@@ -85,6 +85,8 @@ def _answer(question: str) -> tuple[str, str] | None:
     while True:
         try:
             typed = input(question).strip()
+        except KeyboardInterrupt:
+            raise StoppedError("stopped; what you decided before stands") from None
         except (EOFError, OSError, RuntimeError):
             # no terminal, a closed one, or a kernel without stdin (nbconvert, papermill)
             return None

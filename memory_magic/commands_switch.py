@@ -36,6 +36,7 @@ VARIABLE: Final = rules.SETTINGS["enabled"].variable
 HEADING: Final = "# memory-magic: nothing of this project goes into a memory or a prompt but what is typed by hand.\n"
 _MAGIC: Final = "%"
 _SAYING_IT: Final = frozenset({"config", "doctor", "status"})
+_READING: Final = frozenset({"list", "search", "get", "status", "view", "history"})
 """Commands whose answer says what is wrong with the settings."""
 
 _before_pause: list[str | None] = []  # what the variable was before this process was paused
@@ -126,14 +127,17 @@ def off_files(cwd: str | Path | None = None) -> list[ProjectFile]:
 
 
 def warning(name: str, context: Context) -> str:
-    """Return one line about settings that cannot be told, for a command that went on with their defaults."""
-    if name in _SAYING_IT:
-        return ""
-    found = rules.faults(context.root)
-    if not found:
-        return ""
-    used = f"default values are used and memory is off until that is put right ({context.run('doctor')})"
-    return f"note: {_fault(found)}: {used}"
+    """Return one line about what a command had to go on without: settings, or a memory file that cannot be read."""
+    told = []
+    found = [] if name in _SAYING_IT else rules.faults(context.root)
+    if found:
+        used = f"default values are used and memory is off until that is put right ({context.run('doctor')})"
+        told.append(f"{_fault(found)}: {used}")
+    unread = context.store().unread if name in _READING else ()
+    if unread:
+        more = f" (and {len(unread) - 1} more)" if len(unread) > 1 else ""
+        told.append(one_line(f"a memory file cannot be read, so its notes are left out: {unread[0]}{more}"))
+    return f"note: {'; '.join(told)}" if told else ""
 
 
 def _in_notebook(context: Context) -> bool:

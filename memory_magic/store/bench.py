@@ -47,7 +47,7 @@ class Bench:
         self.index = index
         self.journal = journal
         self.lock = lock
-        self.tail = journal.tail()  # nobody else appends while we hold the lock
+        self.tail = journal.without_torn(journal.tail())  # nobody else appends while we hold the lock
         self.pending: list[JournalRecord] = []
         self.notices: list[str] = []
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from memory_magic.errors import MemoryMagicError
 from memory_magic.store import gate
 from memory_magic.store.index import SCHEMA, Cursor, DamagedIndexError
+from memory_magic.store.journal import Tail
 from memory_magic.store.journal_format import Draft
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from memory_magic.store.bench import Bench
     from memory_magic.store.index import Index
-    from memory_magic.store.journal import Journal, Tail
+    from memory_magic.store.journal import Journal
     from memory_magic.store.reading import Reader
     from memory_magic.store.records import Finding, Scope, Verification
     from memory_magic.store.writing import Writer
@@ -54,6 +55,14 @@ def index_state(reader: Reader, scopes: Sequence[Scope], tail: Tail) -> tuple[in
         return 0, SCHEMA, False, None
 
 
+def tail_of(journal: Journal) -> Tail:
+    """Return the journal's end; an empty one where it cannot be read, for the notes can (store_rules 5)."""
+    try:
+        return journal.tail()
+    except MemoryMagicError:
+        return Tail()
+
+
 def cursor_of(index: Index) -> Cursor:
     """Return how far the index has followed the journal; nothing where it cannot be read."""
     try:
@@ -78,6 +87,15 @@ def keep_verdict(writer: Writer, verdict: Verification) -> None:
             bench.index.set_meta("verified", value)
     except (MemoryMagicError, DamagedIndexError, sqlite3.Error):
         return  # status then shows the verify before this one; the verdict itself is in the caller's hands
+
+
+def finish_torn(writer: Writer) -> None:
+    """Let a record that a kill left unfinished be cut as every writer does, where the lock is free."""
+    try:
+        with writer.hold(timeout=0):
+            pass
+    except (MemoryMagicError, DamagedIndexError, sqlite3.Error):
+        return  # somebody writes, and cuts it, or nobody can: the verdict then names its line
 
 
 def _now() -> str:
@@ -113,6 +131,7 @@ def findings(
         *doctor_files.of_journal(journal, anchor),
         *doctor_root.of_rights(root),
         *doctor_root.of_links(root),
+        *doctor_root.of_kinds(root),
         *([] if read_only else doctor_root.of_disk(root)),
         *of_purges(root, scopes, journal),
         *doctor_drift.findings(root, scopes, journal, read_only=read_only),

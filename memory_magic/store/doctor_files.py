@@ -6,7 +6,6 @@ whoever marks a text as private knows that it is there. Nothing here changes a f
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Final
 
 from memory_magic.errors import MemoryMagicError
@@ -46,9 +45,8 @@ def of_journal(journal: Journal, anchor: tuple[int, str] | None) -> Iterator[Fin
         yield Finding("journal", error.what, where, error.hint or RIGHTS)
         return
     for fault in verdict.faults:
-        keep = f"cp {shlex.quote(where)} {shlex.quote(where + '.damaged')}"
-        text = "nothing of the notes is lost, since the files count; keep a copy of the journal as it is"
-        yield Finding("journal", fault, where, f"{text} ({keep}), then %memory reindex goes on from the files")
+        text = "no note is lost, since the files count, and the journal goes on with this mark; to begin a whole one"
+        yield Finding("journal", fault, where, f"{text}: %memory export FILE, then %memory import FILE --root NEW")
     if size > LARGE_JOURNAL_BYTES:
         yield Finding(
             "size",

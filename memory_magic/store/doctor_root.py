@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_OF_A_KIND: Final = 10
 _WIDE: Final = stat.S_IRWXG | stat.S_IRWXO
+_OUR_FILES: Final = (".lock", ".lock.holder", "index.sqlite3")
+_KINDS: Final = {stat.S_ISLNK: "a link", stat.S_ISDIR: "a folder"}
 _SPELLINGS: Final = ("https://{0}", "http://{0}", "ssh://git@{0}", "git://{0}", "git@{1}:{2}")
 
 
@@ -56,6 +58,20 @@ def of_links(root: Path) -> Iterator[Finding]:
             text = "this workspace is a link that leads out of the store, so it is neither read nor written"
             mend = f"rm {shlex.quote(_shown(path))}, then a real folder; only the file MEMORY.md may be a link"
             yield Finding("link", text, _shown(path), mend)
+
+
+def of_kinds(root: Path) -> Iterator[Finding]:
+    """Stream what stands in the place of a file of ours and is none: nothing can be kept as long as it stands there."""
+    for name in _OUR_FILES:
+        path = root / name
+        try:
+            mode = path.lstat().st_mode
+        except OSError:
+            continue
+        if not stat.S_ISREG(mode):
+            kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "no regular file")
+            text = f"this is {kind}, and only a file works here"
+            yield Finding("file", text, str(path), "move it away; the next command that writes makes the file")
 
 
 def of_disk(root: Path) -> Iterator[Finding]:

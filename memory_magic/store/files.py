@@ -101,6 +101,7 @@ def access_error(error: OSError, path: Path | str) -> StoreAccessError:
         errno.EACCES: "give yourself the rights to it, then try again",
         errno.EPERM: "give yourself the rights to it, then try again",
         errno.EROFS: "the disk is mounted for reading only",
+        errno.ELOOP: "put a real file in the place of this link",
         errno.EISDIR: "move the directory that stands in the place of this file",
     }
     what = os.strerror(error.errno) if error.errno else str(error)
@@ -120,6 +121,12 @@ def make_directory(path: Path) -> None:
         with disk_errors(directory), contextlib.suppress(FileExistsError):
             directory.mkdir(mode=DIRECTORY_MODE)
             directory.chmod(DIRECTORY_MODE)
+        if not directory.is_dir():  # a file, or a link to nowhere: what follows would fail with less to say
+            raise StoreAccessError(
+                "there is something else where a folder should be",
+                where=str(directory),
+                hint="move it away (a link may lead to a folder that is gone), then try again",
+            )
 
 
 def stat_file(path: str) -> Signature:

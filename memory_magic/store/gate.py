@@ -14,6 +14,7 @@ from typing import Final
 
 from memory_magic.errors import EvidenceError, NoteError
 from memory_magic.text import own_block, private
+from memory_magic.text.invisible import visible
 from memory_magic.text.redact import redact
 
 LIMIT_BYTES: Final = 65_536  # CodeWhale's limit for one note
@@ -44,12 +45,12 @@ def clean(text: str) -> Cleaned:
 def clean_note(text: str) -> Cleaned:
     """Return a note's *text* cleaned; raise `NoteError` where nothing is left or it is over 65,536 bytes."""
     cleaned = clean(text)
-    if not cleaned.text.strip():
-        left = (
-            "nothing is left of this note once private spans and memory blocks are taken out"
-            if text.strip()
-            else "the note is empty"
-        )
+    if not _shows(cleaned.text):
+        left = "the note is empty"
+        if cleaned.text:
+            left = "the note holds only characters that nobody can see"
+        elif text.strip():
+            left = "nothing is left of this note once private spans and memory blocks are taken out"
         raise NoteError(left, hint="write what should be remembered")
     size = len(cleaned.text.encode("utf-8", "replace"))
     if size > LIMIT_BYTES:
@@ -58,6 +59,11 @@ def clean_note(text: str) -> Cleaned:
             hint="long instructions belong in AGENTS.md or a skill; remember where they are",
         )
     return cleaned
+
+
+def _shows(text: str) -> bool:
+    """Tell whether a reader sees anything of *text*: a note of zero-width characters would be an empty line."""
+    return (text.isprintable() and not text.isspace() and bool(text)) or bool(visible(text).strip())
 
 
 def clean_line(text: str) -> str:

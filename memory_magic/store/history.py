@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memory_magic.errors import UsageError
-from memory_magic.store.replay import TAKING, Known, cancels, replay
+from memory_magic.store.replay import TAKING, Known, cancels, number_in, replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -121,8 +121,7 @@ def cancelled_by(records: Iterable[JournalRecord]) -> frozenset[int]:
 
 def undoes(record: JournalRecord) -> int:
     """Return the number of the record that this one takes back, or 0."""
-    number = record.fields.get("undoes", "")
-    return int(number) if number.isdecimal() else 0
+    return number_in(record, "undoes")
 
 
 def undone_by(records: Sequence[JournalRecord]) -> dict[int, int]:

@@ -91,9 +91,21 @@ def read_parcel(path: Path, scope: str | None = None) -> Parcel:
         return _Lines(path, content.data).read()
     if start.startswith((b"<!doctype", b"<html")):
         raise ImportFileError("this is a web page", where=str(path), hint="of an audit bundle, import its memory.jsonl")
+    if path.suffix.lower() in {".jsonl", ".json"}:
+        raise ImportFileError("this is no export of ours: its first line is no JSON object", where=str(path))
+    _require_utf8(path, content.data)
     parcel = Parcel(path.name)
     _read_markdown(parcel, scope or GLOBAL, path, content.data)
     return parcel
+
+
+def _require_utf8(path: Path, data: bytes) -> None:
+    """Refuse what is no text: its notes would be noise in every block."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ImportFileError("this is no UTF-8 text", where=f"{path}:{line}", hint="save it as UTF-8 first") from None
 
 
 # -- Markdown -------------------------------------------------------------------------------------------------------
@@ -103,8 +115,20 @@ def _read_markdown(parcel: Parcel, scope: str, path: Path, data: bytes) -> None:
     document = Document(scope, decode(data), str(path))
     document.require_text()
     for note in document.notes.values():
+        if not is_utf8(document.text[note.block.start : note.block.end]):
+            parcel.refused.append(f"line {note.block.line}: it holds a byte that is no UTF-8, which would be lost")
+            continue
         item = Item(note.text, note.pinned, note.section, note.kind)
         parcel.add(scope, item, note.block.line)
+
+
+def is_utf8(text: str) -> bool:
+    """Tell whether *text*, as `decode` made it, came of UTF-8 alone."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read_store(path: Path) -> Parcel:

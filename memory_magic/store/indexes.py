@@ -53,8 +53,9 @@ class Indexes:
     def discard(self) -> None:
         """Delete a damaged index; call under the lock. The next use builds it from journal and files."""
         self.close_reading()
-        if self._writing is not None:
-            self._writing.delete()
+        if self._writing is None:
+            self._writing = Index(self.path)
+        self._writing.delete()
 
     def reading(self) -> Index | None:
         """Return the index to read from, or None where there is none that can be read."""

@@ -88,12 +88,31 @@ class Journal:
                 window *= 4
 
     def _tail_from(self, record: JournalRecord | None, data: bytes, start: int, size: int) -> Tail:
-        end = record.offset + record.length if record else 0
-        rest = data[end - start :] if end >= start else data
-        torn = _is_torn(rest)
         if record is None:
-            return Tail(size=size, end=size - len(rest.lstrip(b"\r\n")), torn=torn and start == 0)
+            heading = form.HEADING.encode()
+            begins = len(heading) if data.startswith(heading) else 0
+            # behind the heading, or CodeWhale's records, our first one may have been left unfinished
+            at = max(data.rfind(b"\n" + _START) + 1, begins)
+            return Tail(size=size, end=at, torn=start == 0 and _is_torn(data[at:]))
+        end = record.offset + record.length
+        torn = _is_torn(data[end - start :] if end >= start else data)
         return Tail(record.n, record.chain, record.time, record.offset, end, size, torn)
+
+    def without_torn(self, tail: Tail) -> Tail:
+        """Cut a record that a kill left unfinished after *tail*, and return what stands then; call under the lock.
+
+        Nobody was told that it is kept, and its temp file is taken for one without a record.
+        """
+        if not tail.torn or not tail.end:
+            return tail  # at the very beginning it may be a file of somebody else
+        with files.disk_errors(self.path):
+            descriptor = os.open(self.path, os.O_RDWR)
+            try:
+                os.ftruncate(descriptor, tail.end)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        return Tail(tail.n, tail.chain, tail.time, tail.offset, tail.end, tail.end)
 
     def append(self, drafts: Sequence[form.Draft]) -> list[JournalRecord]:
         """Append *drafts* as records in one durable write and return them; on an error the file is as before."""
@@ -293,7 +312,7 @@ def _last_record(data: bytes, at: int) -> JournalRecord | None:
             record = form.parse(piece.decode("utf-8", "replace"), at + begin, _whole_length(piece))
             if record is not None and record.n:
                 return record
-        end = max(start, 0)
+        end = begin  # the line end before the next header is still of this record
     return None
 
 
@@ -312,6 +331,7 @@ class _Verifier:
     def __init__(self, known: anchors.Anchors) -> None:
         self.known = known
         self.faults: list[str] = []
+        self.tampered = False
         self.chains: dict[str, str] = {form.GENESIS[: form.PREV_SHOWN]: form.GENESIS}
         self.head, self.n, self.line = form.GENESIS, 0, 1
         self.greatest = 0
@@ -326,12 +346,15 @@ class _Verifier:
                 self._trailing(piece)
             self.line += piece.count(b"\n")
         self.faults += self.known.faults(self.greatest)
-        self.faults += [
-            f"record {n}: its {name} was erased, and no later purge says so"
-            for (n, name), listed in self.erased.items()
-            if not listed
-        ]
-        return Verification(not self.faults, self.n, self.head, tuple(self.faults))
+        for (n, name), listed in self.erased.items():
+            if not listed:
+                self._changed(f"record {n}: its {name} was erased, and no later purge says so")
+        return Verification(not self.faults, self.n, self.head, tuple(self.faults), self.tampered)
+
+    def _changed(self, fault: str) -> None:
+        """Note a fault that breaks the chain; a fork, a lost end or a foreign line leaves it whole."""
+        self.faults.append(fault)
+        self.tampered = True
 
     def _junk(self, piece: bytes) -> None:
         text = piece.decode("utf-8", "replace")
@@ -346,16 +369,16 @@ class _Verifier:
     def _check(self, record: JournalRecord) -> None:
         previous = self.chains.get(record.prev)
         if previous is None:
-            self.faults.append(f"record {record.n}: the record before it is missing or was changed")
+            self._changed(f"record {record.n}: the record before it is missing or was changed")
         else:
             if previous != self.head:
                 self.faults.append(
                     f"record {record.n}: forks from an earlier record (two machines, or a merge by version control)"
                 )
             if form.chain_value(previous, record) != record.chain:
-                self.faults.append(f"record {record.n}: was changed after it was written")
+                self._changed(f"record {record.n}: was changed after it was written")
             elif previous == self.head and record.n != self.n + 1:
-                self.faults.append(f"record {record.n}: its number should be {self.n + 1}")
+                self._changed(f"record {record.n}: its number should be {self.n + 1}")
         self.chains[record.chain[: form.PREV_SHOWN]] = record.chain
         self.head, self.n = record.chain, record.n
         self.greatest = max(self.greatest, record.n)

@@ -32,6 +32,7 @@ _STEP: Final = (
 )
 _COLUMNS: Final = "SELECT at, length, n, id, new_id FROM journal "
 _EITHER_SIDE: Final = f"WHERE id = ?1 UNION ALL {_COLUMNS}WHERE new_id = ?1"
+_GREATEST: Final = 2**63 - 1  # what SQLite can compare a number with; no record's number has 19 digits
 _MOST: Final = 64  # ids that one beginning may stand for: more are ambiguous anyway
 
 
@@ -82,7 +83,7 @@ class IndexLookup:
 
     def numbered(self, n: int) -> list[Link]:
         """Return the records with this number."""
-        return self._ask("WHERE n = ? ORDER BY at", n)
+        return self._ask("WHERE n = ? ORDER BY at", n) if n <= _GREATEST else []
 
     def step(self, one: str, after: int) -> tuple[int, str | None] | None:
         """Return number and right side of the last change after *after* with exactly this id on its left."""
@@ -91,6 +92,8 @@ class IndexLookup:
 
     def end_of(self, moment: int | str) -> int:
         """Return where the last record stands with this number, or with a time not after this one; -1: none."""
+        if isinstance(moment, int) and moment > _GREATEST:
+            return -1
         column = "n =" if isinstance(moment, int) else "time <="
         sql = f"SELECT max(at) FROM journal WHERE {column} ?"  # noqa: S608  (two fixed spellings)
         at = self._connection.execute(sql, (moment,)).fetchone()[0]

@@ -26,7 +26,7 @@ from memory_magic.store.history import (
     scopes_of,
     undone_by,
 )
-from memory_magic.store.ids import LENGTH, normalise, note_id, read_prefix
+from memory_magic.store.ids import LENGTH, normalise, note_id, read_prefix, shown_length
 from memory_magic.store.lookup import IndexLookup
 from memory_magic.store.targets import quoted
 
@@ -130,14 +130,16 @@ def _as_seen(record: JournalRecord, seen: Collection[str]) -> JournalRecord:
 
 
 def _several(target: str, ids: Sequence[str]) -> AmbiguousNoteError:
-    names = ", ".join(one[:10] for one in ids[:5])
+    length = shown_length(list(ids))
+    names = ", ".join(one[:length] for one in ids[:5])
     return AmbiguousNoteError(f"{len(ids)} notes fit {quoted(target)}: {names}", hint="give a longer id")
 
 
 def _none(target: str, scopes: Sequence[Scope]) -> NoSuchNoteError:
     names = " and ".join("global" if scope.is_global else "the workspace" for scope in scopes[:2])
     return NoSuchNoteError(
-        f"no note, past or present, fits {quoted(target)} in {names}", hint="journal --grep WORD finds a changed text"
+        f"no note, past or present, fits {quoted(target)} in {names}",
+        hint="to find a changed text: journal --grep WORD",
     )
 
 

@@ -19,6 +19,7 @@ from memory_magic.store.note import encode
 from memory_magic.store.operations import Retire
 from memory_magic.store.operations_history import Put
 from memory_magic.store.placing import Item
+from memory_magic.store.purge.screen import require_allowed
 from memory_magic.store.writing import Outcome
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def move(
             raise NoSuchNoteError("the note is no longer there", where=here.path)
         item = Item(gate.clean_note(note.text).text, note.pinned, (), note.kind)
         moved[:] = [item.id_in(destination.id)]
+        require_allowed(bench, access.root, destination.id, Put(destination.id, "promote", (item,)))
         files.make_directory(destination.path)
         done.append(_carry_out(bench, _in(there, item), _out(here, note), _draft(here, there, note, item, extra)))
 

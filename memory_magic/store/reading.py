@@ -43,6 +43,7 @@ class Reader:
         self.indexes = indexes
         self.writer = writer
         self._state: tuple[int, State] | None = None
+        self._unread: dict[str, str] = {}
 
     def notes(self, scope: Scope, limit: int = -1) -> list[Note]:
         """Return the notes of a scope, pinned first, then newest first; an unreadable file has none (see doctor)."""
@@ -54,9 +55,15 @@ class Reader:
             self.indexes.close_reading()  # replaced or damaged under us: this answer comes from the file
         try:
             found = self.scan(scope)
-        except (FileStateError, StoreAccessError):
+        except (FileStateError, StoreAccessError) as error:
+            self._unread[scope.id] = f"{error.what} ({error.where})"
             return []
+        self._unread.pop(scope.id, None)
         return found[:limit] if limit >= 0 else found
+
+    def unread_files(self) -> tuple[str, ...]:
+        """Return for each memory file that the last answers had to leave out what is wrong with it, and where."""
+        return tuple(self._unread.values())
 
     def search(self, query: str, scopes: Sequence[Scope], limit: int) -> tuple[list[Hit], str]:
         """Return the best notes of *scopes*, and in words why the index was not used, if it was not."""

@@ -122,12 +122,16 @@ class JournalRecord:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Verdict on the journal: *faults* are sentences with record or line numbers."""
+    """Verdict on the journal: *faults* are sentences with record or line numbers.
+
+    *tampered*: a record was changed, or the one before it is missing; a fork, a lost end or a foreign line is not that.
+    """
 
     ok: bool
     n: int
     head: str
     faults: tuple[str, ...] = ()
+    tampered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

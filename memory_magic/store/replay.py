@@ -56,8 +56,17 @@ def replay(
 
 def cancels(record: JournalRecord) -> int:
     """Return the number of the record that a `cancel` record takes out, or 0."""
-    number = record.fields.get("cancels", "")
-    return int(number) if number.isdecimal() and len(number) <= _MOST_DIGITS else 0
+    return number_in(record, "cancels")
+
+
+def number_in(record: JournalRecord, name: str) -> int:
+    """Return the record number that a field holds, or 0."""
+    return number_of(record.fields.get(name, ""))
+
+
+def number_of(text: str) -> int:
+    """Return the record number that *text* is, or 0: somebody may have written anything there."""
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 
 
 def apply(state: State, record: JournalRecord) -> None:

@@ -130,6 +130,11 @@ class Store:
         return self._resolution.workspace
 
     @property
+    def project(self) -> Path | None:
+        """Return the folder whose project memory file is read (DESIGN 3), or None for home and the root."""
+        return self._resolution.project
+
+    @property
     def scope_notice(self) -> str:
         """Return the sentence that says why there is no workspace, or an empty string."""
         return self._resolution.notice
@@ -138,6 +143,11 @@ class Store:
     def fallback(self) -> str | None:
         """Return in words why the index is not used, or None."""
         return self._indexes.fallback or None
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Return a sentence for each memory file that the last answers had to leave out."""
+        return self._reader.unread_files()
 
     @property
     def is_off_here(self) -> bool:
@@ -224,23 +234,16 @@ class Store:
                 ScopeStatus(scope.id, scope.label, len(self._reader.notes(scope)), str(scope.memory_file))
                 for scope in self.scopes
             )
-            tail = self._journal.tail()
+            tail = doctor.tail_of(self._journal)
             notes, schema, fresh, verified = doctor.index_state(self._reader, self.scopes, tail)
-        return Status(
-            str(self.root),
-            scopes,
-            notes,
-            schema,
-            fresh,
-            tail.n,
-            tail.chain if tail.n else "",
-            verified,
-            self.scope_notice,
-        )
+        head = tail.chain if tail.n else ""
+        return Status(str(self.root), scopes, notes, schema, fresh, tail.n, head, verified, self.scope_notice)
 
     def verify(self) -> Verification:
         """Check the whole journal against its chain, and its end against what the index remembers of it."""
         with self._guard:
+            if not self.read_only and self._journal.tail().torn:
+                doctor.finish_torn(self._writer)
             verdict = self._journal.verify(self._anchor())
             if not self.read_only and self.root.is_dir():
                 doctor.keep_verdict(self._writer, verdict)
@@ -421,7 +424,7 @@ class Store:
         """Delete the index, build it anew from journal and files, and return the number of notes."""
         self._require_writable()
         with self._guard:
-            self._writer.run(lambda _: self._indexes.discard())
+            self._writer.distrust_index()
             return self._writer.run(lambda bench: self._observe_all(bench, self._all_scopes()))[1]
 
     def init(self, label: str, directory: str | Path | None = None) -> Scope:

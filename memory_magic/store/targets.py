@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory_magic.errors import AmbiguousNoteError, NoSuchNoteError, UsageError
 from memory_magic.store import gate
-from memory_magic.store.ids import normalise, note_id, read_prefix
+from memory_magic.store.ids import normalise, note_id, read_prefix, shown_length
 from memory_magic.store.index import DamagedIndexError
 from memory_magic.store.replay import STAYING
 
@@ -89,7 +89,8 @@ class Targets:
         return None if last is None else (last.n, last.new_id)
 
     def _several(self, target: str, found: list[Note]) -> AmbiguousNoteError:
-        where = ", ".join(f"{note.id[:10]} in {note.scope[:18]} line {note.line}" for note in found[:5])
+        length = shown_length([note.id for note in found])
+        where = ", ".join(f"{note.id[:length]} in {note.scope[:18]} line {note.line}" for note in found[:5])
         return AmbiguousNoteError(
             f"{len(found)} notes fit {quoted(target)}: {where}", hint="give a longer id, or name the scope"
         )

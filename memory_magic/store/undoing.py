@@ -104,7 +104,9 @@ def find_record(access: Access, found: Lookup, n: int, seen: Collection[str]) ->
     records = access.records(found, lambda asked: asked.numbered(n))
     visible = [record for record in records if scopes_of(record) & {*seen, ""}]
     if not visible:
-        raise NoSuchRecordError(f"the journal has no record {n} of a scope that is seen here", hint="journal lists all")
+        raise NoSuchRecordError(
+            f"the journal has no record {n} of a scope that is seen here", hint="the command journal lists all"
+        )
     if len(visible) > 1:
         raise UndoError(
             f"{len(visible)} records have the number {n}: the journal was written on two machines",
@@ -136,12 +138,12 @@ def require_undoable(record: JournalRecord, about: Sequence[JournalRecord]) -> N
     if n in cancelled_by(one for one in about if not undoes(one)):
         raise UndoError(f"record {n} was cancelled: it changed nothing")
     if by := undone_by(about).get(n):
-        raise UndoError(f"record {n} was taken back already, by record {by}", hint=f"undo {by} does it again")
+        raise UndoError(f"record {n} was taken back already, by record {by}", hint=f"to do it again: undo {by}")
     if later := later_changes(about, record):
         last = later[-1]
         raise UndoError(
             f"record {n} cannot be undone: record {last.n} ({last.action}) changed the note later",
-            hint=f"undo {last.n} first, or revise the note",
+            hint=f"first take that back (undo {last.n}), or revise the note",
         )
 
 
@@ -218,7 +220,7 @@ class _Case:
         if self.forbidden(text):
             raise UndoError(
                 f"record {self.record.n} cannot be undone: its text was purged and must not come back",
-                hint="unpurge allows it again",
+                hint="to allow it again: unpurge with the same text",
             )
         return clean_for_file(text)
 
@@ -293,7 +295,9 @@ def restore(
         if not text or text == UNKNOWN_TEXT:
             raise UndoError("the journal does not hold the text of this note any more")
         if forbidden(text):
-            raise UndoError("this text was purged and must not come back", hint="unpurge allows it again")
+            raise UndoError(
+                "this text was purged and must not come back", hint="to allow it again: unpurge with the same text"
+            )
         went = [record for record in about if found.id in ids_of(record)][-1]
         known = state_before(about, went).get(found.id)
         return restored(place.id, found.id, clean_for_file(text), known, about, extra)

@@ -91,6 +91,10 @@ class Writer:
             self._finish_purge(bench)
             yield bench
 
+    def distrust_index(self) -> None:
+        """Let the next holding of the lock delete the index and build it anew."""
+        self._damaged = True
+
     def _make_lock(self) -> StoreLock:
         from memory_magic.store.lock import StoreLock  # filelock is no standard library: writers only
 

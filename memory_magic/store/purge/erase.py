@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from memory_magic.store import files
 from memory_magic.store import journal_format as form
 from memory_magic.store.records import GLOBAL
+from memory_magic.store.replay import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -160,8 +161,8 @@ def from_list(text: str) -> dict[int, frozenset[str]]:
     found = {}
     for word in text.split():
         n, _, names = word.partition(":")
-        if n.isdecimal() and names:
-            found[int(n)] = frozenset(names.split(","))
+        if names and number_of(n):
+            found[number_of(n)] = frozenset(names.split(","))
     return found
 
 
@@ -243,7 +244,7 @@ def _without(
     """Return a stretch as it reads after the purge; the very same object where nothing changes."""
     at = piece.rfind(_NUMBER)
     number = piece[at + len(_NUMBER) :].partition(b",")[0] if at >= 0 else b""
-    listed = fields.get(int(number)) if number.isdigit() else None
+    listed = fields.get(number_of(number.decode("ascii", "replace")))
     loose = is_loose(piece)
     if listed is None and not loose:
         return piece

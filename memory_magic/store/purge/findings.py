@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 def findings(root: Path, scopes: Sequence[Scope], journal: Journal) -> Iterator[Finding]:
     """Stream what a person should know."""
     yield from _of_plan(root)
-    if not stones.load(root):
+    try:
+        if not stones.load(root):
+            return
+    except MemoryMagicError as error:
+        yield Finding("purge", f"nothing can be kept before this is put right: {error.what}", error.where, error.hint)
         return
     try:
         state = replay(journal.records(), cancelled=journal.cancelled())

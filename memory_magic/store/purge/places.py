@@ -81,6 +81,7 @@ register("tombstones", MARKS, r"tombstones\.md")
 register("plan of a purge", MARKS, r"\.purge\.json")
 register("lock", MARKS, r"\.lock(?:\.holder|\.soft)?")
 register("settings", HAND, r"config\.toml|\.gitignore|\.stignore|.+/scope\.toml")
+register("what connect wrote", HAND, r"connections\.json")
 register("prompts", HAND, r"prompts/.+")
 register("personal memory file", HAND, r"memory\.md")
 register(

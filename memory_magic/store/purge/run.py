@@ -22,6 +22,7 @@ from memory_magic.store.purge import erase, intent, lines, notes, places, proof,
 from memory_magic.store.purge import tombstones as stones
 from memory_magic.store.purge.plan import Live, Plan, Request, check, scopes_of_root, survey
 from memory_magic.store.purge.sealed import seal
+from memory_magic.store.replay import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +80,7 @@ def request_for(access: Access, target: str, *, scope: str | None = None, **opti
 
     found = history(access, target, scope=scope)
     if found.id.startswith(erase.PREFIX):
-        raise NoSuchNoteError("this text was purged already", hint="journal shows when")
+        raise NoSuchNoteError("this text was purged already", hint="the command journal shows when")
     return Request(one=found.id, **options)
 
 
@@ -276,7 +277,7 @@ def unpurge(access: Access, target: str, *, evidence: str | None = None, by: str
         marks = _named(there, target.strip())
         if not marks:
             raise NoSuchNoteError(
-                "no purge forbids this text", hint="journal shows the purges; unpurge #n takes one of them"
+                "no purge forbids this text", hint="the command journal shows the purges; unpurge #n takes one of them"
             )
         extra = {name: value for name, value in access.signed(by, evidence).items() if value}
         record = bench.record([form.Draft("unpurge", {"tombstone": stones.for_record(there.salt, marks)} | extra)])[0]
@@ -299,7 +300,7 @@ def _doubting(index: Any) -> None:
 def _named(there: stones.Tombstones, target: str) -> list[stones.Mark]:
     number = target.removeprefix("#")
     if target.startswith("#") and number.isdecimal():
-        return [mark for mark, n in there.marks.items() if n == int(number)]
+        return [mark for mark, n in there.marks.items() if n == number_of(number)]
     if not there:
         return []
     cleaned = {stones.normal(target), stones.normal(gate.clean(target).text)}

@@ -71,7 +71,7 @@ def require_allowed(bench: Bench, root: Path, scope: str, operation: Operation |
         if n is not None:
             raise PurgedTextError(
                 f"this text was purged{_when(bench, n)} and must not come back",
-                hint="unpurge with the same text allows it again",
+                hint="to allow it again: unpurge with the same text",
             )
 
 
@@ -90,7 +90,7 @@ def _texts(operation: object) -> Iterator[tuple[str, str]]:
         yield from zip(operation.ids, operation.texts, strict=True)
     elif isinstance(operation, operations.Revise):
         yield operation.new, operation.text
-    elif isinstance(operation, operations_history.Put) and operation.action != "promote":
+    elif isinstance(operation, operations_history.Put):
         yield from ((item.id_in(operation.scope), item.text) for item in operation.items)
     elif isinstance(operation, operations_history.Several):
         for part in operation.parts:
