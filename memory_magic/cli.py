@@ -75,8 +75,14 @@ def _hook(words: list[str]) -> int:
     """Answer a hook's payload; nothing here may load more than the hook itself needs."""
     import sys
 
+    if words[:1] in (["claude-code"], ["codex"]):
+        from memory_magic.assistants.agent_hooks import run_process as answer_agent
+
+        return answer_agent(words, sys.stdin, sys.stdout, sys.stderr)
     if words != ["capsule"]:
-        known = "memory-magic hook capsule  (payload on standard input, answer on standard output)"
+        known = (
+            "memory-magic hook capsule, claude-code or codex  (payload on standard input, answer on standard output)"
+        )
         _say(f"memory-magic: hook needs the name of a hook that is known: {known}", sys.stderr)
         return 2
     from memory_magic.errors import MemoryMagicError
@@ -131,12 +137,15 @@ def _dispatch(words: list[str], context: "Context") -> int:
     import sys
 
     from memory_magic import commands
+    from memory_magic.commands_base import COMMON
     from memory_magic.commands_print import as_json, as_text
     from memory_magic.commands_switch import warning
     from memory_magic.errors import UsageError
 
     before, name, after = commands.split_name(words)
     if name is None:
+        if before and commands.takes_value(COMMON).get(before[-1]):
+            raise UsageError(f"{before[-1]} needs a value after it")
         return _without_command(before)
     if name == "hook":
         raise UsageError("hook takes no options before it", hint="memory-magic hook capsule")
@@ -147,7 +156,7 @@ def _dispatch(words: list[str], context: "Context") -> int:
     if note := warning(command.name, context):
         _say(note, sys.stderr)
     text = as_json(outcome) if args.json else as_text(outcome, width=_width(), prog=context.prog)
-    if text:
+    if text and not outcome.extra.get("told"):
         _answer(text)
     return outcome.status
 
@@ -192,7 +201,7 @@ def _width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _serve(root: "Path", *, cwd: "str | Path | None", port: int, browser: bool) -> None:
+def _serve(root: "Path", *, cwd: "str | Path | None", port: int, browser: bool, as_json: bool = False) -> None:
     """Run the dashboard until it is stopped."""
     try:
         from memory_dashboard.server import serve
@@ -202,7 +211,7 @@ def _serve(root: "Path", *, cwd: "str | Path | None", port: int, browser: bool) 
         raise MissingExtraError(
             "the dashboard is not installed", hint="install it: pip install 'memory-magic[dashboard]'"
         ) from error
-    serve(root, cwd=cwd, port=port, browser=browser)
+    serve(root, cwd=cwd, port=port, browser=browser, as_json=as_json)
 
 
 TYPE_CHECKING = False

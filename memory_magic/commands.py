@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from memory_magic import commands_history_rows as past
 from memory_magic import commands_ledger as ledger
+from memory_magic import commands_mcp as mcp
 from memory_magic import commands_notes as notes
 from memory_magic import commands_purge as purge
 from memory_magic import commands_review as review
 from memory_magic import commands_store as store
 from memory_magic import commands_switch as switch
+from memory_magic import commands_view as view
 from memory_magic.commands_base import A_NOTE, COMMON, TARGETS, WHY, YES, Argument, Command, arg, positive
 from memory_magic.commands_words import is_option, split_text, split_words
 from memory_magic.errors import MemoryMagicError, UsageError
@@ -67,15 +69,7 @@ _PRESENT: Final[tuple[Command, ...]] = (
     Command("retire", "Take a note out of use", notes.retire, (_TARGET, WHY), _FORGET),
     Command("pin", "Put a note first in every block", notes.pin, (TARGETS,)),
     Command("unpin", "Let a note take its place by age again", notes.unpin, (TARGETS,)),
-    Command(
-        "view",
-        "Show what an assistant would be told, and what is left out",
-        store.view,
-        (arg("prompt", nargs="*", metavar="PROMPT", help="only matters with recall = relevant"),),
-        "A preview: nothing is sent or written down.",
-        text="prompt",
-        scoped=False,
-    ),
+    *view.ROWS,
     Command("status", "Say what is remembered where, and whether it reaches a prompt", store.status),
     Command("reindex", "Build the search index anew from the Markdown files", store.reindex, scoped=False),
     Command(
@@ -117,7 +111,7 @@ _PRESENT: Final[tuple[Command, ...]] = (
         scoped=False,
     ),
 )  # fmt: skip
-_ROWS: Final = (*_PRESENT, *switch.ROWS, *ledger.ROWS, *review.ROWS, *past.ROWS, *purge.ROWS)
+_ROWS: Final = (*_PRESENT, *switch.ROWS, *ledger.ROWS, *review.ROWS, *mcp.ROWS, *past.ROWS, *purge.ROWS)
 COMMANDS: Final[dict[str, Command]] = {command.name: command for command in _ROWS}
 TABLE: Final[tuple[Command, ...]] = tuple(COMMANDS.values())
 
@@ -143,7 +137,7 @@ def split_name(words: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
         word = rest.pop(0)
         before.append(word)
         name, equals, _ = word.partition("=")
-        if name in takes and takes[name] and not equals and rest:
+        if takes.get(name) and not equals and rest:
             before.append(rest.pop(0))
     return before, rest[0] if rest else None, rest[1:]
 
@@ -186,6 +180,7 @@ def parse(command: Command, words: Sequence[str], prog: str) -> Namespace:
     if {"-h", "--help"} & set(words[:at]):
         # now, because parsing hides the positional arguments for a while
         parser.print_help()
+    _check_evidence(command, words[:at])
     # argparse forgets the -- when options and positionals mix: what follows it travels under names without a dash
     literal = {f"\0{place}": word for place, word in enumerate(words[at + 1 :])}
     args = parser.parse_intermixed_args([*words[:at], *literal])
@@ -195,6 +190,26 @@ def parse(command: Command, words: Sequence[str], prog: str) -> Namespace:
         elif isinstance(value, str):
             setattr(args, name, literal.get(value, value))
     return args
+
+
+def _check_evidence(command: Command, words: Sequence[str]) -> None:
+    """Refuse `revise ID NEW --evidence because he said so`: words of the reason would end up in the note."""
+    takes = takes_value(command.all_arguments)
+    single = sum(1 for item in command.all_arguments if not item.is_option and not item.options.get("nargs"))
+    free, reasoned, left = 0, False, iter(words)
+    for word in left:
+        name, equals, _ = word.partition("=")
+        if not is_option(word):
+            free += 1
+            if reasoned:
+                raise UsageError(
+                    f"the words after {WHY.flags[0]} stand outside of it, from {word!r} on",
+                    hint='put the reason in quotes: --evidence "because they said so"',
+                )
+        elif takes.get(name):
+            if not equals:
+                next(left, None)
+            reasoned = name in WHY.flags and free > single
 
 
 def run_words(command: Command, words: Sequence[str], context: Context, *, prog: str = "") -> tuple[Outcome, Namespace]:

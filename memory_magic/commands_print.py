@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from memory_magic.commands_table import clip, count, one_line, plain, scope_name, table
+from memory_magic.commands_view_print import print_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +34,23 @@ def as_text(outcome: Outcome, *, width: int | None = 100, prog: str = "memory-ma
 def printers() -> dict[str, Callable[[Outcome, int | None, str], str]]:
     """Return what turns each kind of outcome into text."""
     # these use the pieces above
-    from memory_magic import commands_history_print, commands_ledger, commands_purge, commands_review, commands_switch
+    from memory_magic import (
+        commands_history_print,
+        commands_ledger,
+        commands_mcp,
+        commands_purge,
+        commands_review,
+        commands_switch,
+    )
 
-    of_others = (commands_history_print, commands_purge, commands_ledger, commands_review, commands_switch)
+    of_others = (
+        commands_history_print,
+        commands_purge,
+        commands_ledger,
+        commands_review,
+        commands_switch,
+        commands_mcp,
+    )
     found = dict(PRINTERS)
     for module in of_others:
         found.update(module.PRINTERS)
@@ -177,71 +192,15 @@ def _note(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG00
     return "\n".join([plain(data["text"]), "", *lines, *warning])
 
 
-def _view(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG001 -- printers share a signature
-    data, extra = outcome.data, outcome.extra
-    head = f"{count(data['tokens'], 'token')} would be added to a prompt ({extra['notice']})"
-    if not data["block"]:
-        head = f"Nothing would be added to a prompt ({extra['notice']}): {why_nothing(outcome)}."
-    if not data["block"] and not extra["omitted"]:
-        return head + _why(extra)
-    rows = [(name, usage(use), share(use), fitted) for name, use, fitted in budgets(data["sections"])]
-    lines = [head, "", table(("section", "used of cap", "", "fit"), rows, limit=width, numbers=(2,))]
-    if extra["omitted"]:
-        names = [(note["short"], f"{note['characters']:,}", note["text"]) for note in extra["left_out"]]
-        lines.append(f"\nleft out: {count(extra['omitted'], 'note')}, the first of them:")
-        lines.append(table(("id", "chars", "note"), names, limit=width, numbers=(1,)))
-    if data["block"]:
-        lines += ["", "-" * 8 + " the exact text " + "-" * 8, plain(data["block"])]
-    return "\n".join(lines)
-
-
-def why_nothing(outcome: Outcome) -> str:
-    """Return why a block is empty: there is no note, or all of them are left out, and by which setting."""
-    omitted = outcome.extra["omitted"]
-    if not omitted:
-        return "there is no memory here yet"
-    caps = {use["unit"]: use["cap"] for _, use, _ in budgets(outcome.data["sections"])}
-    reasons = {reason for section in outcome.data["sections"] for reason in section.get("reasons", {}).values()}
-    left = f"{'all ' if omitted > 1 else ''}{count(omitted, 'note')} left out"
-    if caps.get("entries") == 0:
-        return f"{left}, because the setting notes_entries is 0"
-    if reasons == {"nothing visible"}:
-        return f"{left}, because nothing of their text is visible"
-    return f"{left}, because the setting notes_characters = {caps.get('characters', 0):,} leaves no room for one"
-
-
-def budgets(sections: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any], str]]:
-    """Return a row for each cap: its name, `{used, cap, unit}`, and in words how what is there fits."""
-    rows = []
-    for section in sections:
-        omitted = len(section.get("omitted", ()))
-        fitted = f"✂ {omitted:,} left out" if omitted else ("✂ cut" if section.get("truncated") else "✓ whole")
-        other = section.get("other")
-        name = section["name"].capitalize()
-        rows.append((f"{name}: {section['unit']}" if other else name, section, fitted))
-        if other:
-            room = other["cap"] - other["used"]
-            rows.append((f"{name}: {other['unit']}", other, f"room for {room:,} more" if room > 0 else "full"))
-    return rows
-
-
-def usage(use: dict[str, Any]) -> str:
-    """Return used and cap with their unit."""
-    return f"{use['used']:,} of {use['cap']:,} {use['unit']}"
-
-
-def share(use: dict[str, Any]) -> str:
-    """Return how full a cap is, in percent."""
-    return f"{round(100 * use['used'] / use['cap'])} %" if use["cap"] else ""
-
-
 def _status(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG001 -- printers share a signature
     data, extra = outcome.data, outcome.extra
     first = plain(extra["said"])
     index, journal = data["index"], data["journal"]
     checked = journal["verified"]
     verdict = (
-        "not checked yet" if not checked else f"{'whole' if checked['ok'] else 'BROKEN'}, checked {checked['time']}"
+        "chain not checked yet"
+        if not checked
+        else f"{'chain whole' if checked['ok'] else f'with findings ({prog} verify)'}, checked {checked['time']}"
     )
     labels = {scope["id"]: scope["label"] for scope in data["scopes"]}
     rows = [(scope_name(s["id"], labels), f"{s['notes']:,}", s["path"]) for s in data["scopes"]]
@@ -250,7 +209,7 @@ def _status(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG
         "",
         f"root     {plain(data['root'])}",
         f"index    {count(index['notes'], 'note')}, {'fresh' if index['fresh'] else 'refreshed at the next command'}",
-        f"journal  {count(journal['records'], 'record')}, chain {verdict}",
+        f"journal  {count(journal['records'], 'record')}, {verdict}",
         "",
         table(("scope", "notes", "path"), rows, numbers=(1,)),
     ]
@@ -262,6 +221,8 @@ def _status(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG
 def _journal(outcome: Outcome, width: int | None, prog: str) -> str:
     records = outcome.data["records"]
     if not records and not outcome.extra["elsewhere"]:
+        if outcome.extra["limit"]:
+            return f"No record fits that. {prog} journal shows all."
         return f"No change yet. {prog} remember TEXT writes the first record."
     shown = records if outcome.extra["limit"] else records[-_SHOWN_RECORDS:]
     labels = outcome.extra["labels"]
@@ -281,7 +242,7 @@ def _journal(outcome: Outcome, width: int | None, prog: str) -> str:
         lines.append(f"{len(records) - len(shown):,} earlier: {prog} journal --limit {len(records)}")
     if outcome.extra["elsewhere"]:
         lines.append(f"{count(outcome.extra['elsewhere'], 'record')} of other scopes: {prog} journal --scope all")
-    lines.append(_verdict(outcome.data["verified"], outcome.data["head"]))
+    lines.append(_verdict(outcome, len(outcome.extra["faults"])))
     return "\n".join(lines + [f"  {plain(fault)}" for fault in outcome.extra["faults"]])
 
 
@@ -297,14 +258,18 @@ def _change(record: dict[str, Any], texts: dict[int, str]) -> str:
     return f"{changed}  ({one_line(record['evidence'])})" if record["evidence"] else changed
 
 
-def _verdict(verified: dict[str, Any], head: str) -> str:
+def _verdict(outcome: Outcome, faults: int) -> str:
+    """Say it in one line; a fork, a lost end or a foreign line leaves the chain of the records whole."""
+    verified, head = outcome.data["verified"], outcome.data["head"]
     if verified["ok"]:
         return f"✓ {count(verified['n'], 'record')}, chain whole, head {head[:16] or 'none'}"
-    return f"▲ the chain is broken (last good record {verified['n']:,})"
+    tampered = (outcome.data | outcome.extra)["tampered"]
+    broken = "; the chain is broken: a record was changed, or one is missing" if tampered else ""
+    return f"▲ the journal has {count(faults, 'finding')} (last record {verified['n']:,}){broken}"
 
 
 def _verified(outcome: Outcome, width: int | None, prog: str) -> str:  # noqa: ARG001 -- printers share a signature
-    lines = [_verdict(outcome.data["verified"], outcome.data["head"])]
+    lines = [_verdict(outcome, len(outcome.data["faults"]))]
     return "\n".join(lines + [f"  {plain(fault)}" for fault in outcome.data["faults"]])
 
 
@@ -390,7 +355,7 @@ PRINTERS: dict[str, Callable[[Outcome, int | None, str], str]] = {
     "notes": _notes,
     "hits": _hits,
     "note": _note,
-    "view": _view,
+    "view": print_view,
     "status": _status,
     "journal": _journal,
     "verified": _verified,

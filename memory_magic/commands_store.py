@@ -1,8 +1,7 @@
-"""Commands on the store as a whole: view, status, reindex, verify, journal, init, config, doctor, run, dashboard.
+"""Commands on the store as a whole: status, reindex, verify, journal, init, config, doctor, run, dashboard.
 
 The same rules as in `commands_notes`: an `Outcome` with the JSON that programs rely on, and beside it what people need.
-`view` opens the store read-only: a preview leaves no trace, and equal memory gives equal bytes. `config` works without
-opening the store, so that a wrong setting can be put right by command.
+`config` works without opening the store, so that a wrong setting can be put right by command.
 """
 
 from __future__ import annotations
@@ -27,44 +26,9 @@ if TYPE_CHECKING:
     from memory_magic.store.records import Finding, JournalRecord, Verification
     from memory_magic.store.store import Store
 
-SHOWN_OMITTED: Final = 8
-NOT_SENT: Final = {
-    "paused": "not sent: memory is paused in this notebook",
-    "broken": "not sent: memory is off until the settings are put right",
-    "project": "not sent: memory is off in this project",
-    "use_memories": "not sent: use_memories is off",
-}
-OFF: Final = "not sent: memory is off"
-PREVIEW: Final = "a preview: nothing was sent"
 LAST_PORT: Final = 65_535
 _COMMAND: Final = re.compile(r"(?<!\S)%memory (?=[a-z])")
 """How findings of the store name a command; here it becomes what the person would type."""
-
-
-def view(context: Context, args: Namespace) -> Outcome:
-    """Show the block that an assistant would get, with its budget."""
-    from memory_magic.prompt.block import memory_block
-
-    store = context.store(read_only=True)
-    prompt = args.prompt if isinstance(args.prompt, str) else " ".join(args.prompt)
-    data: dict[str, Any] = memory_block(store, prompt=prompt).as_json()
-    now = switch.state(context, store.settings, switch.off_files(context.cwd))
-    notes = next(section for section in data["sections"] if section["name"] == "notes")
-    extra = {
-        "notice": PREVIEW if now.on else NOT_SENT.get(now.why, OFF),
-        "labels": labels(store),
-        "scope_notice": store.scope_notice,
-        "prompt": prompt,
-        "left_out": [_left_out(store, note) for note in notes["omitted"][:SHOWN_OMITTED]],
-        "omitted": notes["dropped"]["count"],
-    }
-    return Outcome("view", data, extra)
-
-
-def _left_out(store: Store, note_id: str) -> dict[str, Any]:
-    """Return what people see of a note that found no room."""
-    note = store.get(note_id)
-    return {"short": store.short_id(note_id), "text": redacted(note.text), "characters": len(note.text)}
 
 
 def status(context: Context, args: Namespace) -> Outcome:
@@ -122,6 +86,7 @@ def verify(context: Context, args: Namespace) -> Outcome:  # noqa: ARG001 -- eve
         "verified": _verdict(checked),
         "head": checked.head,
         "faults": [redacted(fault) for fault in checked.faults],
+        "tampered": checked.tampered,
     }
     return Outcome("verified", data, status=0 if checked.ok else 1)
 
@@ -169,7 +134,8 @@ def _texts(store: Store, records: Sequence[JournalRecord]) -> dict[int, str]:
 
 def _beside(checked: Verification, elsewhere: int) -> dict[str, Any]:
     """Return what people see beside the records: faults of the chain, and how many records are of other scopes."""
-    return {"faults": [redacted(fault) for fault in checked.faults], "elsewhere": max(elsewhere, 0)}
+    faults = [redacted(fault) for fault in checked.faults]
+    return {"faults": faults, "tampered": checked.tampered, "elsewhere": max(elsewhere, 0)}
 
 
 def record_json(record: JournalRecord) -> dict[str, Any]:
@@ -366,5 +332,7 @@ def dashboard(context: Context, args: Namespace) -> Outcome:
         raise UsageError(f"{args.port} is no port", hint=f"--port takes a number from 0 (any free port) to {LAST_PORT}")
     if context.serve is None:
         raise MemoryMagicError("the dashboard cannot be started from here", hint="type memory-magic dashboard")
-    address = context.serve(context.root, cwd=context.cwd, port=args.port, browser=not args.no_browser)
-    return Outcome("served", {"address": address if isinstance(address, str) else None})
+    as_json = {"as_json": True} if args.json else {}
+    address = context.serve(context.root, cwd=context.cwd, port=args.port, browser=not args.no_browser, **as_json)
+    # a shell that waits until the dashboard ends has told the address at its start
+    return Outcome("served", {"address": address or None}, {"told": address is None})

@@ -27,7 +27,6 @@ _ROWS = {
     "status": "scopes",
     "settings": "settings",
     "findings": "findings",
-    "view": "sections",
     "ran": "outputs",
 }
 
@@ -47,6 +46,10 @@ class MemoryResult:
     @property
     def df(self) -> pd.DataFrame:
         """Return the rows as a pandas DataFrame; MissingExtraError without pandas."""
+        if self._outcome.kind == "view":
+            from memory_magic.commands_view import frame
+
+            return frame(self.data)
         try:
             import pandas as pd
         except ImportError as error:
@@ -55,8 +58,8 @@ class MemoryResult:
                 hint="install it: pip install 'memory-magic[notebook]', then restart the kernel",
             ) from error
         key = _ROWS.get(self._outcome.kind)
-        frame = pd.DataFrame(self.data[key] if key else [self.data])
-        return frame.set_index("id") if "id" in frame.columns and key in {"hits", "notes", "scopes"} else frame
+        made = pd.DataFrame(self.data[key] if key else [self.data])
+        return made.set_index("id") if "id" in made.columns and key in {"hits", "notes", "scopes"} else made
 
     def __repr__(self) -> str:
         return as_text(self._outcome, width=_WIDTH, prog=PROG)

@@ -24,7 +24,7 @@ from IPython.display import display
 from memory_magic import commands
 from memory_magic import commands_switch as switch
 from memory_magic.commands_base import Context, HelpAsked, ask_person
-from memory_magic.commands_print import as_json
+from memory_magic.commands_print import as_json, as_text
 from memory_magic.errors import MemoryMagicError
 from memory_magic.notebook.completion import MAGICS, offers
 from memory_magic.notebook.context import provenance
@@ -35,9 +35,12 @@ from memory_magic.notebook.quick_capture import captured
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
     from IPython.core.interactiveshell import InteractiveShell
 
     from memory_magic.commands_base import Command, Outcome
+
+    Shown = MemoryResult | pd.DataFrame | None
 
 CHANGES = frozenset({"remembered", "changed", "initialised", "set", "switched", "reindexed", "ran", "served"})
 """Kinds of outcomes that are shown at once: nobody should miss that something was written."""
@@ -105,27 +108,28 @@ class MemoryMagics(Magics):
     @no_var_expand
     @line_magic
     @_documented("search")
-    def memory_search(self, line: str) -> MemoryResult | None:
+    def memory_search(self, line: str) -> Shown:
         """Find notes by their words."""
         return self._run("search", line, prog="%memory_search")
 
     @no_var_expand
     @line_cell_magic
     @_documented("view")
-    def memory_view(self, line: str, cell: str | None = None) -> MemoryResult | None:
-        """Show what an assistant would be told, with each budget and what is left out; nothing is sent.
+    def memory_view(self, line: str, cell: str | None = None) -> Shown:
+        """Show what an assistant would be told, byte for byte, with each budget and what is left out; nothing is sent.
 
-        As %%memory_view, the cell is the prompt (it only matters with recall = relevant).
+        As %%memory_view, the cell is the prompt (it only matters with recall = relevant). --as frame gives a pandas
+        frame; its columns are explained by memory_magic.commands_view.frame.
         """
         return self._run("view", line, cell, prog="%memory_view")
 
     @no_var_expand
     @line_magic
     @_memory_help
-    def memory(self, line: str) -> MemoryResult | None:  # noqa: D102 -- written from the table by _memory_help
+    def memory(self, line: str) -> Shown:  # noqa: D102 -- written from the table by _memory_help
         return self._guarded(lambda context: self._memory(line, context))
 
-    def _memory(self, line: str, context: Context) -> MemoryResult | None:
+    def _memory(self, line: str, context: Context) -> Shown:
         """Run `%memory COMMAND …`."""
         before, name, rest = commands.split_line(line)
         if name in {None, "help"} or {"-h", "--help"} & set(before):
@@ -133,12 +137,12 @@ class MemoryMagics(Magics):
         command = commands.find(str(name))
         return self._show(command, [*before, *commands.words_of(command, rest)], context)
 
-    def _run(self, name: str, line: str, cell: str | None = None, *, prog: str) -> MemoryResult | None:
+    def _run(self, name: str, line: str, cell: str | None = None, *, prog: str) -> Shown:
         """Run the command *name* with what was typed after its own magic."""
         command = commands.COMMANDS[name]
         return self._guarded(lambda context: self._show(command, commands.words_of(command, line, cell), context, prog))
 
-    def _show(self, command: Command, words: Sequence[str], context: Context, prog: str = "") -> MemoryResult | None:
+    def _show(self, command: Command, words: Sequence[str], context: Context, prog: str = "") -> Shown:
         """Run a command; show its outcome, or return it."""
         outcome, args = commands.run_words(command, words, context, prog=prog)
         if note := switch.warning(command.name, context):
@@ -148,11 +152,9 @@ class MemoryMagics(Magics):
             return None
         if args.scope and not command.scoped:
             _print(f"note: --scope has no effect on {command.name}", sys.stderr)
-        return _shown(outcome)
+        return _in_form(outcome, getattr(args, "form", None))
 
-    def _guarded(
-        self, work: Callable[[Context], MemoryResult | None], *, execution: int | None = None
-    ) -> MemoryResult | None:
+    def _guarded(self, work: Callable[[Context], Shown], *, execution: int | None = None) -> Shown:
         """Do *work* with a context for this cell; an expected error becomes one line."""
         by = provenance(self._interactive, execution=execution)
         context = Context(by=by, ask=ask_person, serve=_serve, prog=PROG)
@@ -208,8 +210,21 @@ class MemoryMagics(Magics):
             context.close()
 
 
+def _in_form(outcome: Outcome, form: str | None) -> Shown:
+    """Return the outcome in the form that was asked for with --as, where the command has several."""
+    if form == "text":
+        _print(as_text(outcome, width=None, prog=PROG))
+        return None
+    return MemoryResult(outcome).df if form == "frame" else _shown(outcome)
+
+
 def _shown(outcome: Outcome) -> MemoryResult | None:
     """Show a change at once, return anything else for IPython to show."""
+    if outcome.kind == "served":
+        _print(
+            f"{as_text(outcome, width=None, prog=PROG)}  (ends with the kernel; until then its token opens your notes)"
+        )
+        return None
     result = MemoryResult(outcome)
     if outcome.kind not in CHANGES:
         return result
@@ -235,8 +250,12 @@ def _print(text: str, stream: Any = None) -> None:
 _running: list[Any] = []
 
 
-def _serve(root: Any, *, cwd: Any, port: int, browser: bool) -> str:  # noqa: ARG001 -- a cell shows the link itself
-    """Start the dashboard beside the kernel and return its address; it ends with the kernel."""
+def _serve(root: Any, *, cwd: Any, port: int, browser: bool, as_json: bool = False) -> str:  # noqa: ARG001 -- said by the cell
+    """Start the dashboard beside the kernel and return its address; it ends with the kernel.
+
+    The address is printed as one plain line, token included, and the notebook's file keeps it: a kernel on another
+    machine can open no browser here. The token opens nothing once the kernel has ended.
+    """
     try:
         from memory_dashboard.server import Dashboard
     except ImportError as error:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from memory_magic.commands_print import as_text, budgets, headroom_text, share, usage, why_nothing
+from memory_magic.commands_print import as_text, headroom_text
 from memory_magic.commands_table import count, one_line, plain, scope_name
 from memory_magic.notebook import html
 from memory_magic.notebook.display import PROG
+from memory_magic.notebook.view_picture import draw_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,47 +136,6 @@ def _note(outcome: Outcome) -> Markup:
     return html.card(title, body, html.table((), known, widths={0: "80px"}))
 
 
-def _view(outcome: Outcome) -> Markup:
-    data, extra = outcome.data, outcome.extra
-    title = html.head(
-        html.strong(f"{data['tokens']:,}", 20),
-        html.quiet("tokens would be added to a prompt"),
-        *(html.chip(scope_name(scope, extra["labels"])) for scope in extra["labels"]),
-        html.chip(extra["notice"]),
-    )
-    rows = [
-        (
-            html.strong(name),
-            html.bar(use["used"] / use["cap"] if use["cap"] else 1.0, full=fitted.startswith("✂")),
-            usage(use),
-            share(use),
-            fitted,
-        )
-        for name, use, fitted in budgets(data["sections"])
-    ]
-    heads = ("Section", "Use", "Used of cap", "%", "Fit")
-    parts = [title, html.table(heads, rows, right=(2, 3), widths={1: "38%"})]
-    if extra["omitted"]:
-        left = [
-            (html.ident(note["short"]), html.note_text(one_line(note["text"])), f"{note['characters']:,} chars")
-            for note in extra["left_out"]
-        ]
-        more = extra["omitted"] - len(left)
-        parts.append(
-            html.head(html.strong(f"Left out: {count(extra['omitted'], 'note')}"), html.quiet("next in line first"))
-        )
-        parts.append(html.table((), left, right=(2,), widths={0: "100px", 2: "100px"}))
-        parts += [html.foot(f"and {more:,} more")] if more > 0 else []
-    if data["block"]:
-        lines = data["block"].count("\n") + 1
-        size = f" {count(lines, 'line')}, {len(data['block'].encode()):,} bytes"
-        title = html.join([html.strong("Exact text"), html.quiet(size)])
-        parts.append(html.folded(title, html.exact(data["block"])))
-    else:
-        parts.append(html.foot(f"Nothing would be added: {why_nothing(outcome)}."))
-    return html.card(*parts, *_notice(extra))
-
-
 def _journal(outcome: Outcome) -> Markup:
     data, extra = outcome.data, outcome.extra
     records = data["records"][-(extra["limit"] or 20) :]
@@ -190,7 +150,9 @@ def _journal(outcome: Outcome) -> Markup:
         )
         for record in records
     ]
-    verdict = html.chip("✓ chain whole" if data["verified"]["ok"] else "▲ chain broken")
+    verdict = html.chip(
+        "✓ chain whole" if data["verified"]["ok"] else "▲ chain broken" if extra["tampered"] else "▲ with findings"
+    )
     title = html.head(html.strong(count(len(data["records"]), "record")), verdict, html.code(data["head"][:16]))
     return html.card(title, html.table(("n", "Time (UTC)", "Action", "What", "Why", "Who"), rows, right=(0,)))
 
@@ -231,7 +193,9 @@ def _status(outcome: Outcome) -> Markup:
     ]
     journal = data["journal"]
     checked = journal["verified"]
-    verdict = "chain not checked yet" if not checked else ("✓ chain whole" if checked["ok"] else "▲ chain broken")
+    verdict = (
+        "chain not checked yet" if not checked else ("✓ chain whole" if checked["ok"] else "▲ journal with findings")
+    )
     return html.card(
         html.head(html.strong(first)),
         html.table(("Scope", "Notes", "File"), rows, right=(1,), widths={0: "20%", 1: "80px"}),
@@ -254,7 +218,7 @@ _PICTURES: dict[str, Callable[[Outcome], Markup]] = {
     "hits": _hits,
     "notes": _notes,
     "note": _note,
-    "view": _view,
+    "view": draw_view,
     "journal": _journal,
     "status": _status,
     "served": _served,
