@@ -145,7 +145,10 @@ class Window:
         self._menu.param.update(active=PAGES.index(kind), sx=_menu_sx([each.count(self._source) for each in PAGES]))
         self._foot.object = _foot(facts).html
         self._heading.object = join(
-            element("h1", kind.title), element("p", kind.question, class_="soft"), *_notices(facts, view)
+            element("h1", kind.title),
+            element("p", kind.question, class_="soft"),
+            *_off(self._source.off),
+            *_notices(facts, view),
         ).html
 
     def _draw_page(self) -> None:
@@ -168,7 +171,7 @@ class Window:
 
     def _state_of_things(self) -> tuple[object, ...]:
         """Return what a drawing depends on besides the view: the files, and the minute for what is `7 min` old."""
-        return self._source.generation, f"{self._source.checked:%d %H:%M}"
+        return self._source.generation, f"{self._source.checked:%d %H:%M}", self._source.off
 
     def _kind(self) -> PageKind:
         return self._kinds.get(self._navigator.view.page, self._kinds[FIRST_PAGE])
@@ -306,6 +309,11 @@ def _scope_options(facts: Facts) -> dict[str, str]:
         own = clip(label, 60)
         options[own if labels.count(label) == 1 and own not in options else f"{own} · {name[-64:][:10]}"] = name
     return options
+
+
+def _off(why: str) -> list[Markup]:
+    """Say above any page that nothing is told while that is so."""
+    return [element("p", f"▲ {why}", class_="warn text off")] if why else []
 
 
 def _notices(facts: Facts, view: View) -> list[Markup]:

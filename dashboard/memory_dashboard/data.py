@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from memory_dashboard import words
 from memory_dashboard.markup import clip
 from memory_dashboard.view import ALL_SCOPES
+from memory_magic.store.reviewing import suspicious
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from memory_magic.store.records import JournalRecord, Note, Scope, SearchResult, Verification
+    from memory_magic.store.store import Store
 
 PAGE_ROWS = 25
 # What a cell may hold; two lines of it show.
@@ -31,6 +33,7 @@ CELL = 240
 # More hits than a person would page through.
 SEARCH_HITS = 1_000
 UNRECORDED = "◉ unrecorded"
+SUSPICIOUS = "▲ suspicious"
 
 Row = TypeVar("Row")
 
@@ -93,7 +96,10 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class NoteDetail:
-    """One note in full, with its records, newest first; *changed* is the record that made it what it is."""
+    """One note in full, with its records, newest first; *changed* is the record that made it what it is.
+
+    *suspicion* says why the note is kept from every prompt; it is empty for all but suspicious notes.
+    """
 
     note: Note
     short_id: str
@@ -102,6 +108,7 @@ class NoteDetail:
     state: str
     changed: JournalRecord | None
     history: tuple[JournalRecord, ...]
+    suspicion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +139,20 @@ class Facts:
 
 
 class Source:
-    """One store, read only; *open_store* opens it anew after each change, *clock* tells the time."""
+    """One store, read only; *open_store* opens it anew after each change, *clock* tells the time.
 
-    def __init__(self, open_store: Callable[[], Readable], clock: Callable[[], datetime] | None = None) -> None:
+    *why_off* returns why no note reaches a prompt here at all, in a sentence, or nothing while memory is on.
+    """
+
+    def __init__(
+        self,
+        open_store: Callable[[], Readable],
+        clock: Callable[[], datetime] | None = None,
+        why_off: Callable[[], str] | None = None,
+    ) -> None:
         self._open = open_store
         self._clock = clock or _utc_now
+        self._why_off = why_off
         self._store: Readable | None = None
         self._signature: object = None
         self._notes: dict[str, Sequence[Note]] = {}
@@ -144,6 +160,7 @@ class Source:
         self._by_number: dict[int, JournalRecord] | None = None
         self._texts: dict[str, str] | None = None
         self._facts: Facts | None = None
+        self.off = ""
         self.generation = 0
         self.checked = self._clock()
 
@@ -155,6 +172,7 @@ class Source:
     def refresh(self) -> None:
         """Look at the files; when they changed, forget what was read and count `generation` up."""
         self.checked = self._clock()
+        self.off = self._why_off() if self._why_off else ""
         signature = _signature(self._opened().root)
         if signature != self._signature:
             self.close()
@@ -180,7 +198,9 @@ class Source:
         scope = self._real(scope)
         found = self._found(scope, query) if query.strip() else self._all_notes(scope)
         part = _slice(found, page_no)
-        return Slice(tuple(self._note_row(note) for note in part.rows), part.total, part.page_no, part.pages)
+        doubted = self._suspicious(part.rows)
+        rows = tuple(self._note_row(note, suspicious=note.id in doubted) for note in part.rows)
+        return Slice(rows, part.total, part.page_no, part.pages)
 
     def note(self, note_id: str) -> NoteDetail | None:
         """Return a live note of any scope by its full id."""
@@ -190,7 +210,16 @@ class Source:
         history = _lineage(self._records(), note_id)
         place = f"{_short_directory(note.scope)}/MEMORY.md:{note.line}"
         short_id = self._opened().short_id(note.id)
-        return NoteDetail(note, short_id, self.label(note.scope), place, self._state(note), self._maker(note), history)
+        return NoteDetail(
+            note,
+            short_id,
+            self.label(note.scope),
+            place,
+            self._state(note),
+            self._maker(note),
+            history,
+            self._suspicious([note]).get(note.id, ""),
+        )
 
     def records(self, scope: str, query: str, page_no: int) -> Slice[RecordRow]:
         """Return one page of the journal, newest first; each word of *query* must stand in a record."""
@@ -258,6 +287,10 @@ class Source:
             notice=store.scope_notice,
         )
 
+    def _suspicious(self, notes: Iterable[Note]) -> dict[str, str]:
+        """Return why notes are kept from every prompt, by id; asked for what is in sight only."""
+        return suspicious(cast("Store", self._opened()), notes)
+
     def _state(self, note: Note) -> str:
         if note.pinned:
             return "◆ pinned"
@@ -272,14 +305,14 @@ class Source:
         # The number of an unrecorded note is a place in the order, not a record of its own.
         return record if record is not None and note.id in {record.id, record.new_id} else None
 
-    def _note_row(self, note: Note) -> NoteRow:
+    def _note_row(self, note: Note, *, suspicious: bool) -> NoteRow:
         record = self._maker(note)
         return NoteRow(
             key=note.id,
             id=self._opened().short_id(note.id),
             note=clip(note.text, CELL),
             scope=clip(self.label(note.scope), CELL),
-            state=self._state(note),
+            state=SUSPICIOUS if suspicious else self._state(note),
             age=words.age(record.time if record else note.created, self.now),
             by=clip(note.by or "–", CELL),
         )

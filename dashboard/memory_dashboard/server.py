@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib
+import json
 import logging
 import socket
 import threading
@@ -38,16 +40,19 @@ def serve(
     cwd: str | Path | None = None,
     port: int = 0,
     browser: bool = True,
-    ready: Callable[[str], object] = print,
+    ready: Callable[[str], object] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Show the store at *root* in a browser until interrupted.
 
-    *port* 0 takes any free one; *ready* gets one line with the address, token included. Raises MissingExtraError
-    without Panel and PortError when the port is taken.
+    *port* 0 takes any free one; *ready* (else standard output, at once) gets one line with the address, token included:
+    a sentence, or with *as_json* an object of the one key `address`. Raises MissingExtraError without Panel and
+    PortError when the port is taken.
     """
     running = Dashboard(root, cwd=cwd, port=port)
     try:
-        ready(f"Memory dashboard (read-only, Ctrl-C ends it): {running.url}")
+        said = f"Memory dashboard (read-only, Ctrl-C ends it): {running.url}"
+        (ready or partial(print, flush=True))(json.dumps({"address": running.url}) if as_json else said)
         if browser:
             webbrowser.open(running.url)
         running.wait()
@@ -117,9 +122,10 @@ def _listen(root: str | Path | None, cwd: str | Path | None, port: int, loop: An
     logging.getLogger("bokeh.server.views.ws").setLevel(logging.ERROR)
     # Scripts and fonts come from this server whatever the environment says.
     settings.resources = "server"
-    source = Source(lambda: Store(root, cwd, read_only=True))
+    source = Source(lambda: Store(root, cwd, read_only=True), why_off=partial(_why_off, root, cwd))
     guard = gate.Gate(port)
-    pn.extension("tabulator")
+    # `pn.extension` would put all of Panel's JavaScript into the cell of a notebook, and so into its file.
+    importlib.import_module("panel.models.tabulator")
     server = pn.io.server.get_server(
         {"/": lambda: app.build(source)},
         port=port,
@@ -132,6 +138,19 @@ def _listen(root: str | Path | None, cwd: str | Path | None, port: int, loop: An
     gate.install(server._tornado, guard)  # noqa: SLF001 - Bokeh offers no other way to its application
     server.start()
     return server, source, f"http://{ADDRESS}:{port}/?token={guard.token}"
+
+
+def _why_off(root: str | Path | None, cwd: str | Path | None) -> str:
+    """Return why no note reaches a prompt here, or nothing while memory is on; `status` says the same."""
+    from memory_magic import commands_switch as switch
+    from memory_magic.commands_base import Context
+
+    context = Context(root, cwd=cwd)
+    try:
+        now = switch.state(context, context.settings(), switch.off_files(cwd))
+    finally:
+        context.close()
+    return "" if now.on else now.said
 
 
 def _demand_panel() -> None:

@@ -130,6 +130,8 @@ CARD_CSS = """
   box-sizing: border-box; overflow: hidden; }
 """
 _SHEET = f"@media (max-width: {NARROW}px)"
+# Here head and rows share out the width by the same rules: Tabulator's own sums are stale while a detail opens.
+_BESIDE = f"@media (min-width: {NARROW + 1}px)"
 _BETWEEN = f"@media (min-width: {NARROW + 1}px) and (max-width: {ROOMY}px)"
 # The table grows with its rows; this box scrolls, so that head and pager stay in sight.
 SCROLL_CSS = f"""
@@ -163,6 +165,7 @@ _FIELDS = ", ".join(
 # Panel's own sheet names its rows at this length; a shorter name would lose against it.
 _ROW = ".pnx-tabulator.tabulator .tabulator-tableholder .tabulator-table .tabulator-row"
 _HEAD = ".pnx-tabulator.tabulator .tabulator-header"
+# Tabulator hears clicks on cells only: an empty layer of the main cell lies over its row, gaps included.
 TABLE_CSS = f"""
 :host {{ margin: 0; }}
 .tabulator {{ background: transparent; border: 0; font: 400 13px/19px {_SANS};
@@ -181,7 +184,8 @@ TABLE_CSS = f"""
   border: 0; border-bottom: 1px solid var(--mm-line); height: auto !important; min-height: 49px; display: flex;
   align-items: center; padding: 5px 0; cursor: pointer; width: 100%; box-sizing: border-box; }}
 {_ROW}.tabulator-selectable:hover {{ background: var(--mm-hover); color: var(--mm-text); }}
-{_ROW}.tabulator-selected, {_ROW}.tabulator-selected:hover {{
+{_ROW}.tabulator-selected, {_ROW}.tabulator-selected:hover,
+{_ROW}.tabulator-row.tabulator-selected.tabulator-selectable:hover {{
   background: var(--mm-tint); color: var(--mm-text); box-shadow: inset 3px 0 0 var(--mm-accent); }}
 {_ROW} .tabulator-cell {{ border: 0; padding: 0 12px; height: auto !important; font-size: 13px;
   line-height: 19px; box-sizing: border-box; unicode-bidi: plaintext; text-align: start; overflow: hidden;
@@ -195,8 +199,13 @@ TABLE_CSS = f"""
 {_ROW} .tabulator-cell:is([tabulator-field=age], [tabulator-field=time], [tabulator-field=state],
   [tabulator-field=action]) {{ white-space: nowrap !important; }}
 {_ROW} .tabulator-cell[tabulator-field=action] {{ font-weight: 500; }}
+{_ROW} .tabulator-cell:is([tabulator-field=note], [tabulator-field=what]) {{ position: static; }}
+{_ROW} .tabulator-cell:is([tabulator-field=note], [tabulator-field=what])::after {{ content: ""; position: absolute;
+  inset: 0; }}
 {_BETWEEN} {{
   .tabulator [tabulator-field=scope], .tabulator [tabulator-field=by] {{ display: none !important; }}
+}}
+{_BESIDE} {{
   {_HEAD} :is(.tabulator-header-contents, .tabulator-headers) {{ display: flex !important;
     flex: 1; min-width: 100% !important; }}
   .tabulator [tabulator-field] {{ flex: none; }}
@@ -233,6 +242,8 @@ dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; text-align: st
 .diff > div { display: grid; grid-template-columns: 20px minmax(0, 1fr); padding: 5px 10px; }
 .diff .old { background: var(--mm-bad-tint); }
 .diff .new { background: var(--mm-good-tint); }
+.alarm { background: var(--mm-warn-tint); color: var(--mm-warn); display: grid; gap: 6px; }
+.alarm code { color: var(--mm-text); }
 ol { list-style: none; margin: 0; padding: 0; display: grid; gap: 6px; }
 li { display: grid; grid-template-columns: 96px 96px minmax(0, 1fr); gap: 8px; font-size: 12px; }
 """

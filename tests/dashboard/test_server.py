@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import re
 import signal
 import socket
@@ -143,3 +145,45 @@ def test_a_closed_tab_is_no_event_and_other_faults_are(monkeypatch: pytest.Monke
     server._quiet(loop, {"exception": ValueError("x")})
     loop.close()
     assert [str(context["exception"]) for context in told] == ["x"]
+
+
+def test_the_command_prints_one_json_line_and_nothing_else(root: Path) -> None:
+    """`dashboard --json` says its address as JSON at the start, flushed through a pipe, and nothing at the end."""
+    words = [sys.executable, "-m", "memory_magic", "dashboard", "--json", "--no-browser", "--root", str(root)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        said = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert list(said) == ["address"]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{40,}", said["address"])
+    assert (process.returncode, rest, errors) == (0, "", "")
+
+
+NOTEBOOK = """
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "memory_magic")
+with capture_output() as seen:
+    shell.run_line_magic("memory", "dashboard --no-browser")
+assert seen.outputs == [], seen.outputs
+assert seen.stdout.count("\\n") == 1 and "http://127.0.0.1:" in seen.stdout, seen.stdout
+shell.run_line_magic("unload_ext", "memory_magic")
+"""
+
+
+def test_a_notebook_keeps_one_plain_line(root: Path) -> None:
+    """`%memory dashboard` displays nothing, none of Panel's JavaScript: the cell holds one printed line."""
+    done = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK],
+        env=os.environ | {"MEMORY_MAGIC_ROOT": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

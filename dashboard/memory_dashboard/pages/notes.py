@@ -1,10 +1,11 @@
-"""Notes: every line that the assistants may be told, where it came from, and what it was before."""
+"""Notes: every line that is remembered, whether it is kept from prompts, where it came from, and what it was before."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from memory_dashboard import words
+from memory_dashboard.data import SUSPICIOUS
 from memory_dashboard.markup import Markup, clip, element, join, word_diff
 from memory_dashboard.pages.base import ListAndDetail, PageKind, RowTable, facts, section
 from memory_dashboard.pages.empty import nothing, why_none
@@ -21,7 +22,7 @@ _COLUMNS = {
     "id": ("id", 112),
     "note": ("Note", 0),
     "scope": ("Scope", 128),
-    "state": ("State", 112),
+    "state": ("State", 124),
     "age": ("Age", 72),
     "by": ("By", 170),
 }
@@ -79,7 +80,17 @@ def _head(part: Slice[NoteRow], view: View) -> Markup:
     if not part.total:
         return nothing("No note here", *(why_none(view, "note") or [_ALL_GONE]))
     order = "best match first" if view.q.strip() else "pinned, then newest first"
-    return join(element("b", words.counted(part.total, "note")), " ", element("span", order, class_="soft"))
+    counted = join(element("b", words.counted(part.total, "note")), " ", element("span", order, class_="soft"))
+    kept = sum(row.state == SUSPICIOUS for row in part.rows)
+    if not kept:
+        return counted
+    told = "put into no prompt until a person approves it"
+    return element(
+        "div",
+        element("span", counted),
+        element("span", f"▲ {kept} suspicious here: {told}", class_="warn small"),
+        class_="bar",
+    )
 
 
 def _missing(note_id: str) -> Markup:
@@ -100,6 +111,7 @@ def _whole(found: NoteDetail, now: datetime) -> Markup:
     """Return all that is known of a note."""
     note = found.note
     chips = [element("span", found.scope, class_="chip on", title=note.scope)]
+    chips += [element("span", SUSPICIOUS, class_="chip warn")] if found.suspicion else []
     chips += [element("span", found.state, class_="chip")] if found.state else []
     place = element(
         "p",
@@ -115,6 +127,7 @@ def _whole(found: NoteDetail, now: datetime) -> Markup:
             element("h2", note.text) if len(note.text) <= _HEADING else element("div", note.text, class_="text body"),
             place,
         ),
+        *_doubt(found),
         section("Where it came from", _origin(found)),
         *_last_change(found.changed),
         section(
@@ -124,6 +137,22 @@ def _whole(found: NoteDetail, now: datetime) -> Markup:
             else element("p", _UNRECORDED, class_="soft"),
         ),
     )
+
+
+def _doubt(found: NoteDetail) -> list[Markup]:
+    """Return why a suspicious note is kept from prompts, and what a person who stands by it types."""
+    if not found.suspicion:
+        return []
+    return [
+        element(
+            "section",
+            element("b", "▲ Put into no prompt until a person approves it"),
+            element("p", f"It looks like an attack on the assistant: {found.suspicion}.", class_="text"),
+            element("p", "Is it right? ", element("code", f"memory-magic approve {found.short_id}")),
+            element("p", "Is it not? ", element("code", f"memory-magic reject {found.short_id} --evidence WHY")),
+            class_="alarm",
+        )
+    ]
 
 
 def _origin(found: NoteDetail) -> Markup:
@@ -180,7 +209,7 @@ PAGE = PageKind(
     key="notes",
     title="Notes",
     icon="sticky_note_2_outlined",
-    question="Every line that your assistants may be told, where it came from, and what it was before.",
+    question="Every line that is remembered, where it came from, and what it was before.",
     build=NotesBody,
     count=lambda source: source.facts().notes,
 )
