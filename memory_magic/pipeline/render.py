@@ -13,24 +13,35 @@ wherever it stands in a turn, and for what its tools answered.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memory_magic.pipeline import cutting
+from memory_magic.pipeline.cutting import Item
+from memory_magic.pipeline.washing import Wash, without_memory_blocks
 from memory_magic.sessions.records import ASSISTANT, Call, Context, Turn
-from memory_magic.text import private
-from memory_magic.text.invisible import visible
-from memory_magic.text.redact import redact, redact_json
+from memory_magic.text.tokens import BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memory_magic.sessions.records import Session
+
+__all__ = ["clean", "contents", "is_memory_tool", "rendered", "serialise", "without_memory_blocks"]
 
 MEMORY_LEFT_OUT = "[an answer of a memory tool was left out]"
 
 _MEMORY_TOOL = re.compile(r"(?:^|[._/:-])(?:memory_[a-z_]+|remember|recall)$", re.IGNORECASE)
-_RECALL_OPEN = re.compile(r"<native_memory_recall\b[^>]*>", re.IGNORECASE)
-_RECALL_CLOSE = re.compile(r"</native_memory_recall\s*>", re.IGNORECASE)
-_SECTION = re.compile(r"^# Memory (?:\(personal\)|\(project\)|Guidance)[ \t]*\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What a model is given of a session; *truncated* tells that something is missing in it."""
+
+    text: str
+    truncated: bool
+    redacted: dict[str, int]
+    input_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +54,33 @@ class Clean:
 
 def clean(session: Session) -> Clean:
     """Return the session as stage one may use it. Turns keep their places; one of which nothing is left is empty."""
-    wash = _Wash()
-    turns = tuple(replace(turn, text=wash.prose(turn.text)) for turn in session.turns)
-    calls = tuple(
-        replace(
-            call,
-            name=wash.text(call.name),
-            arguments=wash.arguments(call.arguments),
-            output=None if call.output is None else wash.text(call.output),
-        )
-        for call in session.calls
-    )
-    context = tuple(replace(note, text=wash.prose(note.text)) for note in session.context)
+    wash = Wash()
     washed = replace(
         session,
         id=wash.text(session.id),
         path=wash.text(session.path),
         cwd=None if session.cwd is None else wash.text(session.cwd),
-        turns=turns,
-        calls=calls,
-        context=context,
+        turns=tuple(map(wash.said, session.turns)),
+        calls=tuple(map(wash.call, session.calls)),
+        context=tuple(map(wash.said, session.context)),
     )
     return Clean(washed, dict(sorted(wash.kinds.items())))
+
+
+def rendered(session: Session, tokens: int) -> Rendered:
+    """Return what a model is given of a session, raw as it was read: cut to so many *tokens*, redacted, laid out."""
+    chosen = cutting.choose(session.ordered(), tokens)
+    wash = Wash(None if chosen.fits else cutting.longest_text(tokens))
+    head = _laid_out(map(wash.entry, chosen.head), 1)
+    tail = _laid_out(map(wash.entry, chosen.tail), len(head) + 1)
+    fitted = cutting.fit(head, tail, chosen.missing, tokens)
+    kinds = dict(sorted(wash.kinds.items()))
+    return Rendered(
+        fitted.text,
+        fitted.truncated or not chosen.fits or session.left_out > 0,
+        kinds,
+        -(-fitted.size // BYTES_PER_TOKEN),
+    )
 
 
 def contents(session: Session) -> str:
@@ -80,63 +96,27 @@ def serialise(session: Session) -> str:
     return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
 
 
-def without_memory_blocks(text: str) -> str:
-    """Cut every block that memory-magic puts before a model; one that is left open reaches to the end of the text."""
-    rest, kept = text, []
-    while start := _first_block(rest):
-        kept.append(rest[: start.start()])
-        end = _RECALL_CLOSE.search(rest, start.end())
-        rest = rest[end.end() :] if end else ""
-    return "".join([*kept, rest]).strip() if kept else text
-
-
 def is_memory_tool(name: str) -> bool:
     """Tell a tool whose answers are memory: ours, or another memory server's by its usual names."""
     return bool(_MEMORY_TOOL.search(name))
 
 
-def _first_block(text: str) -> re.Match[str] | None:
-    """Find where the next block of ours begins."""
-    starts = [found for found in (_RECALL_OPEN.search(text), _SECTION.search(text)) if found]
-    return min(starts, key=lambda found: found.start(), default=None)
-
-
-class _Wash:
-    """Takes secrets out of strings and counts their kinds."""
-
-    def __init__(self) -> None:
-        self.kinds: Counter[str] = Counter()
-
-    def text(self, text: str) -> str:
-        """Return one string without hidden characters (they can split a secret), private spans and secrets."""
-        seen = visible(text)
-        result = redact(private.cut(seen) if "<" in seen else seen)
-        self.kinds.update(result.kinds)
-        return result.text
-
-    def prose(self, text: str) -> str:
-        """Return what somebody said, also without memory blocks."""
-        return self.text(without_memory_blocks(text))
-
-    def arguments(self, value: object) -> object:
-        """Return a JSON value with every string in it washed; there the key beside a value tells a secret, too."""
-        known, kinds = redact_json(value)
-        self.kinds.update(kinds)
-        return self._leaves(known)
-
-    def _leaves(self, value: object) -> object:
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            return {self.text(str(key)): self._leaves(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [self._leaves(inner) for inner in value]
-        return value
-
-
 def _numbered(session: Session) -> list[tuple[int, Turn | Call | Context]]:
     """Return the items in order; a number joins a call to its output."""
     return list(enumerate(session.ordered(), start=1))
+
+
+def _laid_out(entries: Iterable[Turn | Call | Context], first: int) -> list[Item]:
+    """Return washed entries as JSON, a call together with its output; those of which nothing is left are no items."""
+    import msgspec
+
+    encode = msgspec.json.encode
+    found = []
+    for number, entry in enumerate(entries, start=first):
+        lines = [encode(item) for item in _items(number, entry)]
+        if lines:
+            found.append(Item(b",\n".join(lines), isinstance(entry, Turn), isinstance(entry, Call)))
+    return found
 
 
 def _items(number: int, entry: Turn | Call | Context) -> list[dict[str, object]]:

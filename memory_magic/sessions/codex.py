@@ -17,6 +17,8 @@ Unknown types, unreadable lines and outputs without a call are counted in `Sessi
 from __future__ import annotations
 
 import re
+from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +100,10 @@ _AGENTS_END = "</instructions>"
 
 _HEAD_LINES = 4
 _HEAD_LIMIT = 2_000_000  # bytes: the first line carries the vendor's instructions
+
+_CALL_SIZE = 200  # characters that a call counts besides its arguments and output
+KEPT = 16_000_000
+"""Characters that are kept at each end of a rollout; what lies between is counted, not held in memory."""
 
 _INTERACTIVE = frozenset({"atlas", "chatgpt", "cli", "vscode"})
 
@@ -221,6 +227,9 @@ class _Reading:
         self.calls: list[_OpenCall] = []
         self.context: list[Context] = []
         self.extended = False
+        self.left_out = 0
+        self._head = self._tail = 0
+        self._recent: deque[tuple[int, list[Any], int, object]] = deque()
         self._open: dict[str, list[_OpenCall]] = {}
         self._handlers: dict[str, Callable[[int, _Line], None]] = {
             "session_meta": self._session_meta,
@@ -297,6 +306,7 @@ class _Reading:
             return
         if text.strip():
             self.turns.append(Turn(str(item.role), text, origin, f"line {number}", time))
+            self._measure(len(text), self.turns, len(self.turns) - 1)
 
     def _human_part(self, part: str, number: int) -> str:
         """Return what of one content part is the person's own, maybe nothing."""
@@ -322,6 +332,7 @@ class _Reading:
         """Note a text of the program at the present place."""
         if text:
             self.context.append(Context(kind, text, len(self.turns), len(self.calls), f"line {number}"))
+            self._measure(len(text), self.context, len(self.context) - 1)
 
     def _call(self, number: int, item: _Item) -> None:
         """Open a call."""
@@ -336,6 +347,8 @@ class _Reading:
             call_id=item.call_id if isinstance(item.call_id, str) else None,
         )
         self.calls.append(call)
+        given = len(item.arguments) if isinstance(item.arguments, str) else 0
+        self._measure(_CALL_SIZE + given, self.calls, len(self.calls) - 1)
         if call.call_id is not None:
             self._open.setdefault(call.call_id, []).append(call)
 
@@ -346,9 +359,26 @@ class _Reading:
             self.skipped[ORPHAN] += 1
             return
         call = waiting.pop()
+        if not waiting and isinstance(item.call_id, str):
+            del self._open[item.call_id]
         call.output = output_text(item.tools if item.output is None else item.output)
+        self._measure(len(call.output or ""), [call], 0)
         if isinstance(item.status, str):
             call.stated = item.status
+
+    def _measure(self, size: int, place: list[Any], at: int) -> None:
+        """Count what was read, and empty the oldest entry behind the beginning once the end has grown too long."""
+        if self._head + size <= KEPT:
+            self._head += size
+            return
+        self._recent.append((size, place, at, place[at]))
+        self._tail += size
+        while self._tail > KEPT and len(self._recent) > 1:
+            gone, list_of, index, entry = self._recent.popleft()
+            self._tail -= gone
+            self.left_out += gone
+            if index < len(list_of) and list_of[index] is entry:  # else it was taken back meanwhile
+                list_of[index] = _emptied(entry)
 
     def session(self, path: Path) -> Session:
         """Return what was read; a rollout without `session_meta` has no cwd, and so no scope."""
@@ -367,6 +397,7 @@ class _Reading:
             turns=tuple(self.turns),
             calls=tuple(call.finished() for call in self.calls),
             context=tuple(self.context),
+            left_out=self.left_out,
             skipped={kind: count for kind, count in sorted(self.skipped.items()) if count},
         )
 
@@ -377,6 +408,15 @@ class _Reading:
         if meta.source == "unknown":
             return self.extended
         return isinstance(meta.source, str) and meta.source in _INTERACTIVE
+
+
+def _emptied(entry: Any) -> Any:
+    """Return an entry of which only its place is left."""
+    if isinstance(entry, _OpenCall):
+        entry.arguments, entry.ref, entry.call_id = None, "", None
+        entry.output = None if entry.output is None else ""
+        return entry
+    return replace(entry, text="", ref="", **({"time": None} if isinstance(entry, Turn) else {}))
 
 
 def _arguments(item: _Item) -> object:

@@ -79,7 +79,8 @@ class Session:
     the model server as far as the record tells, None when it does not. *skipped* counts by kind what could not be
     read. Times are aware and in UTC; *updated* is the time of the last turn, or of the file where turns have no time.
     *local_only* is true when the file itself asks not to be sent anywhere. *copy_of* holds the ids of other tools' own
-    sessions that this record repeats.
+    sessions that this record repeats. *left_out* counts the characters between beginning and end of a record that is
+    too long to be held in memory; the turns, calls and context that said them are empty.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Session:
     skipped: dict[str, int] = field(default_factory=dict)
     local_only: bool = False
     copy_of: tuple[str, ...] = ()
+    left_out: int = 0
 
     def ordered(self) -> list[Turn | Call | Context]:
         """Return turns, calls and context in the order in which they happened."""
