@@ -33,6 +33,7 @@ _NOTEBOOK: Final = "notebook "
 
 def purge(context: Context, args: Namespace) -> Outcome:
     """Make the store forget for good, and prove it."""
+    from memory_magic.prompt import block
     from memory_magic.store.access import Access
     from memory_magic.store.purge import run
 
@@ -49,7 +50,9 @@ def purge(context: Context, args: Namespace) -> Outcome:
         if progress is not None and of > _SHOWN:
             progress(f"tombstones: {done:,} of {of:,}")
 
-    return _outcome(store, run.purge(access, request, shown=plan, progress=report))
+    done = run.purge(access, request, shown=plan, progress=report)
+    block.forget(store.root)  # this process may live on and hold what it told
+    return _outcome(store, done)
 
 
 def _request(access: Access, store: Store, args: Namespace) -> Request:

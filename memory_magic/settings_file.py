@@ -51,6 +51,11 @@ class Statement:
 def read_text(path: Path) -> str | None:
     """Return the text of the file, or None when there is none; SettingError when it cannot be read as text."""
     try:
+        kind = path.stat().st_mode
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # reading a pipe would wait for its other end
+            raise SettingError(
+                "the settings file is no regular file", where=str(path), hint="replace it by a text file"
+            )
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None

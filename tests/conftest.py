@@ -16,8 +16,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -26,6 +27,13 @@ TREE = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FIRST_TEST = "test_package_comes_from_site_packages"
 NO_BROWSER = "no Chromium found; on Debian or Ubuntu: apt-get install chromium (or set CHROME=/path/to/chrome)"
+
+# What headless Chromium must not do in a test: ask anybody for anything.
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+    *("--font-render-hinting=none", "--disable-lcd-text"),  # the same picture on every machine
+)
 
 # read before any test changes the environment
 _CHROME = os.environ.get("CHROME", "")
@@ -118,6 +126,17 @@ def chromium() -> str:
     if found is None:
         pytest.skip(NO_BROWSER)
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """Give the one Chromium in which browser tests open contexts (a thread may drive only one)."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        yield opened
+        opened.close()
 
 
 def _foreign_variables() -> list[str]:

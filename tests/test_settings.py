@@ -627,3 +627,12 @@ def test_a_form_that_cannot_be_taken_out_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="Take the line of memory out by hand"):
         settings_file.replace_top(path, "memory", None)
     assert path.read_text() == "[memory]\nx = 1\n"
+
+
+def test_a_pipe_in_the_place_of_the_settings_holds_nobody_up(root: Path) -> None:
+    """A named pipe is told as a fault instead of waited for; memory is off as long as it is there."""
+    root.mkdir(exist_ok=True)
+    os.mkfifo(root / "config.toml")
+    assert not settings.load(root).enabled
+    with pytest.raises(SettingError, match="no regular file"):
+        settings.explain(root, {})

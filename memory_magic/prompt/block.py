@@ -27,7 +27,7 @@ from memory_magic.prompt.records import NOTHING, Block, Dropped, FileSeen, Repor
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_magic.prompt.place import Place, Seen
+    from memory_magic.prompt.place import Place, Seen, Signature
     from memory_magic.settings import Settings
     from memory_magic.store.store import Store
 
@@ -39,6 +39,7 @@ __all__ = [
     "Section",
     "block_at",
     "choose_notes",
+    "forget",
     "fresh_block",
     "memory_block",
     "refresh",
@@ -47,6 +48,7 @@ __all__ = [
 
 _MOST_CACHED = 64
 _cache: dict[Place, tuple[tuple[str, ...], Seen, Block]] = {}
+_journals: dict[Path, Signature] = {}
 
 
 def memory_block(
@@ -102,12 +104,39 @@ def fresh_block(place: Place, store: Store | None = None) -> Block:
         names = places.paths(place)
     # looked at before it is read: what changes in between is seen the next time
     seen = places.look(names)
+    _forget_purged(place)
     made = _composed(place, store)
     _cache.pop(place, None)
     if len(_cache) >= _MOST_CACHED:
         del _cache[next(iter(_cache))]
     _cache[place] = names, seen, made
     return made
+
+
+def forget(root: Path) -> None:
+    """Let go of all text of *root* that this process holds in blocks and notes: a purge calls for that."""
+    from memory_magic.prompt import freezing, notes
+
+    notes.forget()
+    freezing.forget(root)
+    for place in list(_cache):
+        if place.root == root:
+            _cache.pop(place, None)
+
+
+def _forget_purged(place: Place) -> None:
+    """Call `forget` when a purge was written since this process made a block of the root."""
+    journal = f"{place.root}/JOURNAL.md"
+    now = places.signature(journal)
+    before = _journals.setdefault(place.root, now)
+    if now == before:
+        return
+    from memory_magic.prompt import freezing
+
+    _journals[place.root] = now
+    # a purge writes the journal anew; one that only grew is read from where it ended
+    if now[:2] != before[:2] or now[2] < before[2] or freezing.purges_in(journal, start=before[2]):
+        forget(place.root)
 
 
 def _composed(place: Place, store: Store | None) -> Block:

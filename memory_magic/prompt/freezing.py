@@ -17,6 +17,7 @@ one tuple, put in one step.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -90,6 +91,13 @@ def refresh(*, assistant: str = "", conversation: str = "", root: str | Path | N
             _refreshed.add((where, key.assistant, key.conversation))
 
 
+def forget(root: Path) -> None:
+    """Let go of the blocks of *root* that this process holds; the ledger tells which of them still stand."""
+    for key in list(_table):
+        if key.root == root:
+            _table.pop(key, None)
+
+
 def _is_refreshed(key: Key) -> bool:
     """Tell whether the ledger's block was given up for this conversation."""
     return any((key.root, name, key.conversation) in _refreshed for name in (key.assistant, ""))
@@ -147,8 +155,16 @@ def _purges(place: Place) -> int:
                 return len(json.loads(row[0])) if row else 0
     except (sqlite3.Error, OSError):
         pass  # busy or damaged: the journal says the same
+    return purges_in(journal)
+
+
+def purges_in(journal: str, *, start: int = 0) -> int:
+    """Return how many purges a journal tells of from the byte *start* on; none where it is no regular file."""
     try:
+        if not os.path.isfile(journal):  # noqa: PTH113 -- opening a pipe would wait for its other end
+            return 0
         with open(journal, "rb") as file:  # noqa: PTH123
+            file.seek(start)
             return sum(line.startswith(_PURGES) for line in file)
     except OSError:
         return 0

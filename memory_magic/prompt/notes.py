@@ -23,7 +23,7 @@ from memory_magic.prompt.records import NOTES, Dropped, Part, Section
 from memory_magic.text import budget
 from memory_magic.text.fence import CLOSE, OPEN, escape_note, escape_tags, hang
 from memory_magic.text.invisible import visible
-from memory_magic.text.redact import redact
+from memory_magic.text.redact import MARKER, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +42,9 @@ NAMED: Final = 256
 
 _REMEMBERED: Final = 512
 """Notes of which this process remembers how they are shown: most of a block stays when one note is added."""
+
+TAKEN_BEFORE: Final = "secret"
+"""Kind of what was taken out of a note when it was read or written: the store keeps no more of it than the marker."""
 
 _SPARE: Final = 8
 _MOST_LOOKED_AT: Final = 4_096
@@ -182,10 +185,19 @@ def render(note: Note, name: str) -> Item:
 def _rendered(note_text: str, head: str) -> Item:
     """Return a note's text behind its item head."""
     redacted = redact(visible(note_text))
+    kinds = redacted.kinds
+    if before := note_text.count(MARKER):
+        kinds = kinds | {TAKEN_BEFORE: before}
     text = redacted.text.strip()
     if not text:
-        return Item("", redacted.kinds, budget.NOTHING_VISIBLE)
-    return Item(f"- [{head}] {hang(escape_note(text))}", redacted.kinds)
+        return Item("", kinds, budget.NOTHING_VISIBLE)
+    return Item(f"- [{head}] {hang(escape_note(text))}", kinds)
+
+
+def forget() -> None:
+    """Forget how notes were shown: what was purged must not stay in the memory of a process that goes on."""
+    _suspicion.cache_clear()
+    _rendered.cache_clear()
 
 
 def scope_label(scope: str) -> str:

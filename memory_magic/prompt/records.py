@@ -56,7 +56,7 @@ class Section(NamedTuple):
     *cap*, *used*, *unit* are of the cap that is fuller. *entries* are the ids of the notes inside, in order, or the
     names of the summaries. *omitted* names what is left out, nearest first; of a large store only the first ones,
     *dropped* counts all. *reasons* says why something is left out, if not for its age; *redacted* counts the secrets
-    that only the file holds, by kind.
+    that were taken out, by kind (`secret` where a note held the marker already).
     """
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,11 +24,6 @@ TEXTS = (
     "Never push to main; open a pull request and wait for one review",
     f"a hostile note {HOSTILE}",
     "x" * 10_000,
-)
-# What headless Chromium must not do in a test: ask anybody for anything.
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
 )
 
 
@@ -85,14 +80,3 @@ def dashboard(filled: Filled) -> Iterator[Dashboard]:
     running = Dashboard(filled.root, cwd=filled.cwd)
     yield running
     running.stop()
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Any]:
-    """Give a Chromium that tests open contexts in."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        yield opened
-        opened.close()

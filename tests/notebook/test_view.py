@@ -51,15 +51,6 @@ NOTES = (
     "图表默认使用深色主题，坐标轴标签用中文",
     "Prefer pytest fixtures over setUp",
 )
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *(
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--font-render-hinting=none",
-        "--disable-lcd-text",
-    ),
-)
 THEMES = {
     "light": "color-scheme:light;--page:#f4f6f8;--card:#fff;--cell:#f7f8fa;--line:#d5dbe1;--accent:#0b6470;"
     "--jp-ui-font-color1:#16202b;--jp-ui-font-color2:#4c5a69;--jp-content-link-color:#0b6470;",
@@ -144,17 +135,6 @@ def penguins(root: Path, git_repo: Callable[..., Path], monkeypatch: pytest.Monk
     cwd = git_repo("penguins", origin="https://example.org/acme/penguins.git")
     fill(root, cwd)
     return cwd
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Any]:
-    """Give a Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        yield opened
-        opened.close()
 
 
 @pytest.mark.browser

@@ -504,3 +504,20 @@ def test_settings_are_read_each_time(root: Path, project: Path) -> None:
         assert memory_block(store).text == f"{PERSONAL}\n\nmine"
         none = rules.Settings(personal_bytes=0)
         assert memory_block(store, settings=none).text == ""
+
+
+def test_secrets_typed_by_hand_into_a_note_are_counted(root: Path, project: Path) -> None:
+    """The report says how many secrets were taken out of notes, also where reading the file took them out already."""
+    _put(root / "global" / "MEMORY.md", f"- the deploy token is {SECRET}\n- and once more {SECRET} here\n- plain\n")
+    made = memory_block(cwd=project)
+    assert SECRET not in made.text
+    assert sum(_section(made, "notes").redacted.values()) == 2
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_in_the_place_of_the_journal_holds_no_prompt_up(root: Path, project: Path) -> None:
+    """Whatever stands where the journal should be is not waited for, with a conversation or without."""
+    _put(root / "memory.md", "I like tabs")
+    os.mkfifo(root / "JOURNAL.md")
+    assert "I like tabs" in memory_block(cwd=project).text
+    assert "I like tabs" in memory_block(cwd=project, assistant="a", conversation="c").text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory_magic.prompt import block, freezing, injection, memory_block, refresh, sources
+from memory_magic.prompt import block, freezing, injection, memory_block, notes, refresh, sources
 from memory_magic.prompt import place as places
 from memory_magic.prompt.ledger import Ledger
 from memory_magic.store.access import Access
@@ -27,6 +27,8 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freezing, "_table", {})
     monkeypatch.setattr(freezing, "_refreshed", set())
     monkeypatch.setattr(block, "_cache", {})
+    monkeypatch.setattr(block, "_journals", {})
+    notes.forget()
 
 
 @pytest.fixture
@@ -42,6 +44,8 @@ def _new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freezing, "_table", {})
     monkeypatch.setattr(freezing, "_refreshed", set())
     monkeypatch.setattr(block, "_cache", {})
+    monkeypatch.setattr(block, "_journals", {})
+    notes.forget()
 
 
 def _age(*paths: Path) -> None:
@@ -111,6 +115,18 @@ def test_a_purge_ends_the_freezing(store: Store, monkeypatch: pytest.MonkeyPatch
     assert "diary" not in memory_block(assistant="a", conversation="c").text
     _new_process(monkeypatch)
     assert "diary" not in memory_block(assistant="a", conversation="c").text
+
+
+def test_after_a_purge_no_text_of_it_is_held(store: Store) -> None:
+    """What this process remembers of notes and blocks is let go with the first block after a purge."""
+    gone = store.remember("The Osprey budget is nobody's matter")
+    frozen = memory_block(root=store.root, cwd=store.cwd, assistant="a", conversation="one").text
+    assert "Osprey" in frozen
+    _purge(store, gone.id)
+    assert "Osprey" not in memory_block(root=store.root, cwd=store.cwd).text
+    assert notes._rendered.cache_info().currsize == notes._suspicion.cache_info().currsize == 1
+    assert not any("Osprey" in kept.block.text for kept in freezing._table.values())
+    assert not any("Osprey" in made.text for _, _, made in block._cache.values())
 
 
 def _purge(store: Store, one: str) -> None:
