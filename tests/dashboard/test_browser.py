@@ -51,6 +51,10 @@ FOREIGN = """() => {
   walk(document)
   return found
 }"""
+# Panel redraws a table whose place changes its size while it is still being built (seen 2026-12-01, Panel's fault: the
+# table is whole afterwards, and the tests read it). Tabulator warns and, having no element to measure yet, fails.
+EARLY_REDRAW = "Table Not Initialized - Calling the redraw function"
+NO_WIDTH_YET = "offsetWidth"
 
 
 class Visit:
@@ -59,17 +63,23 @@ class Visit:
     def __init__(self, page: Any, port: int) -> None:
         self.page = page
         self.faults: list[str] = []
+        self._early = False
         self._home = f"127.0.0.1:{port}"
         page.set_default_timeout(PATIENCE)
         page.on("console", self._said)
-        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("pageerror", lambda error: self._failed(str(error)))
         page.on("request", lambda request: self._asked(request.url))
         page.on("websocket", lambda socket: self._asked(socket.url))
         page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
 
     def _said(self, message: Any) -> None:
-        if message.type in {"error", "warning"}:
+        self._early = self._early or message.text.startswith(EARLY_REDRAW)
+        if message.type in {"error", "warning"} and not message.text.startswith(EARLY_REDRAW):
             self.faults.append(f"{message.type}: {message.text}")
+
+    def _failed(self, error: str) -> None:
+        if not (self._early and NO_WIDTH_YET in error):
+            self.faults.append(f"error: {error}")
 
     def _asked(self, url: str) -> None:
         parts = urlsplit(url)
