@@ -75,7 +75,7 @@ def _hook(words: list[str]) -> int:
     """Answer a hook's payload; nothing here may load more than the hook itself needs."""
     import gc
 
-    # the process lives for one answer, and nothing that it loads becomes garbage: a tenth of its time is not spent
+    # the process lives for one answer, and nothing that it loads becomes garbage: 125 instead of 129 ms, measured once
     gc.disable()
     try:
         return _answer_hook(words)
